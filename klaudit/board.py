@@ -1,0 +1,125 @@
+"""Board: the cases a leaderboard times, how it scores them, and what its words mean. No rows, no judgement."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from klaudit.provenance import Source
+
+Rule = Literal["mean", "geomean", "total"]
+Timing = Literal["event-pair", "graph-node", "loop", "unknown"]
+
+# The least time [s] one launch can appear to take, by how it is timed. Smallest seen: 2.5 us for an event pair around
+# an empty kernel and 0.69 us for a graph node, both on an H200; 0.86 us as a profiler's kernel time elsewhere.
+LAUNCH_FLOORS: Final[Mapping[str, float]] = {"event-pair": 1.0e-6, "graph-node": 0.5e-6, "loop": 0.0, "unknown": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One size that a board times."""
+
+    name: str
+    sizes: Mapping[str, float]
+    dtype: str | None = None
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """How a board makes one number of its cases, and one number a case of its runs.
+
+    `runs` is how many runs a case has at least and at most, or None where nobody says.
+    """
+
+    rate: Rule = "mean"
+    time: Rule = "mean"
+    case_rate: Literal["mean-of-runs", "work-over-mean-time"] = "work-over-mean-time"
+    runs: tuple[int, int] | None = None
+    ranked_by: Literal["rate", "time"] = "time"
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RuledOut:
+    """A condition that a board's harness excludes, and why."""
+
+    condition: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Harness:
+    """How a board takes its times."""
+
+    timing: Timing = "unknown"
+    flush: str = ""
+    output_check: str = ""
+    rules_out: tuple[RuledOut, ...] = ()
+    source: str = ""
+
+    @property
+    def launch_floor(self) -> float:
+        """The least time one launch can appear to take [s]."""
+        return LAUNCH_FLOORS[self.timing]
+
+
+@dataclass(frozen=True, slots=True)
+class Checker:
+    """What a board's correctness check accepts, as far as it is known."""
+
+    rtol: float | None = None
+    atol: float | None = None
+    output: str = ""
+    note: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Era:
+    """A span of days in which a board's rules held: from `since` to the day before `until`."""
+
+    id: str
+    scoring: Scoring
+    harness: Harness
+    since: datetime.date | None = None
+    until: datetime.date | None = None
+
+    def holds(self, day: datetime.date) -> bool:
+        """Whether the rules were in force on `day`."""
+        return (self.since is None or self.since <= day) and (self.until is None or day < self.until)
+
+
+@dataclass(frozen=True, slots=True)
+class GpuLabel:
+    """What one of a board's GPU labels means there, and how that is known."""
+
+    label: str
+    means: tuple[str, ...]
+    source: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A leaderboard's rules.
+
+    `cases` is empty where each row is one case of its own.
+    """
+
+    id: str
+    name: str
+    workload: str | None
+    eras: tuple[Era, ...]
+    dtype: str | None = None
+    cases: tuple[Case, ...] = ()
+    gpu_labels: tuple[GpuLabel, ...] = ()
+    checker: Checker | None = None
+    sources: tuple[Source, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def select(self, era_id: str) -> Board:
+        """The same board with the one era, under the era's id."""
+        return replace(self, id=era_id, eras=tuple(e for e in self.eras if e.id == era_id))
