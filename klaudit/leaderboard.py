@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     Column = NDArray[np.float64]
 
@@ -108,3 +108,88 @@ class Leaderboard:
 
     def __len__(self) -> int:
         return len(self.lines)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        *,
+        gpu: str | Sequence[str],
+        rate: ArrayLike | None = None,
+        time: ArrayLike | None = None,
+        bandwidth: ArrayLike | None = None,
+        cases: Mapping[str, ArrayLike] | None = None,
+        dtype: str = "",
+        sizes: Mapping[str, ArrayLike] | None = None,
+        work: Mapping[str, ArrayLike] | None = None,
+        entries: Sequence[str] | None = None,
+        days: ArrayLike | None = None,
+        runs: ArrayLike | None = None,
+        half_digit: float = 0.0,
+    ) -> Leaderboard:
+        """Rows from numbers in SI, without a file.
+
+        Parameters
+        ----------
+        gpu : str or sequence of str
+            One label for all rows, or one each.
+        rate, time, bandwidth : array_like, shape (rows,), optional
+            What the rows report [FLOP/s, s, B/s]; NaN where a row has none.
+        cases : mapping of str to array_like, optional
+            Times of a board's cases [s], by the case's name.
+        dtype : str
+            The dtype of all rows; "" where nobody says.
+        sizes, work : mapping of str to array_like, optional
+            As the attributes of the same name.
+        entries : sequence of str, optional
+            Names; the row numbers by default.
+        days : array_like of dates, optional
+            Submission dates.
+        runs : array_like, optional
+            How many runs each figure averages.
+        half_digit : float
+            Half a unit of the last digit, relative to the figure; 0 takes the numbers as exact.
+
+        Examples
+        --------
+        >>> rows = Leaderboard.from_arrays(gpu=["T4", "H100"], rate=[180e9, 1.4e12])
+        >>> len(rows), rows.gpu_labels
+        (2, ('T4', 'H100'))
+        """
+        import numpy as np
+
+        def column(values: ArrayLike) -> Column:
+            return np.atleast_1d(np.asarray(values, dtype=np.float64))
+
+        figures = []
+        given: list[tuple[FigureKind, ArrayLike | None, str | None]] = [
+            ("rate", rate, None), ("time", time, None), ("bandwidth", bandwidth, None),
+            *(("time", values, case) for case, values in (cases or {}).items()),
+        ]  # fmt: skip
+        for kind, values, case in given:
+            if values is not None:
+                value = column(values)
+                figures.append(
+                    FigureColumn(kind, value, value * (1 - half_digit), value * (1 + half_digit), None, case, case or kind)
+                )
+        count = len(figures[0].value) if figures else 0
+        names = [gpu] * count if isinstance(gpu, str) else list(gpu)
+        labels = tuple(dict.fromkeys(names))
+        codes = {label: code for code, label in enumerate(labels)}
+
+        def columns(given: Mapping[str, ArrayLike] | None) -> dict[str, Column]:
+            return {name: np.broadcast_to(column(v), (count,)) for name, v in (given or {}).items()}
+
+        return cls(
+            source="",
+            lines=np.arange(1, count + 1),
+            entries=[str(i + 1) for i in range(count)] if entries is None else list(entries),
+            gpu_labels=labels,
+            gpu_codes=np.array([codes[name] for name in names], dtype=np.int64),
+            figures=tuple(figures),
+            days=None if days is None else np.broadcast_to(np.asarray(days, dtype="datetime64[D]"), (count,)),
+            sizes=columns(sizes),
+            work=columns(work),
+            dtypes=(dtype,) if dtype else (),
+            dtype_codes=np.zeros(count, dtype=np.int64) if dtype else None,
+            runs=None if runs is None else np.broadcast_to(column(runs), (count,)),
+        )

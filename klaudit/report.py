@@ -5,7 +5,7 @@ Plain nouns in SI; no arithmetic beyond sums, no text layout.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -44,6 +44,7 @@ class CaseReport:
     floor: float
     limit_floor: float
     ratio: float
+    limit_ratio: float
     verdict: Verdict
     conditions: tuple[str, ...]
 
@@ -100,6 +101,12 @@ class Summary:
 
     counts: dict[Verdict, int] = field(default_factory=lambda: dict.fromkeys(Verdict, 0))
     above_measured: int = 0
+
+    def add(self, counts: Iterable[int], above_measured: int) -> None:
+        """Add counts in the order of `Verdict`."""
+        for verdict, count in zip(Verdict, counts, strict=True):
+            self.counts[verdict] += int(count)
+        self.above_measured += above_measured
 
     @property
     def rows(self) -> int:

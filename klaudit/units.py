@@ -167,21 +167,30 @@ def read_printed(text: str, unit: Unit | None = None) -> Printed | None:
 
 
 def show(value: float, kind: str, digits: int = 4) -> str:
-    """A value in SI for people, with a decimal prefix (binary for cache sizes in whole MiB).
+    """A value in SI for people, with a decimal prefix.
 
     Examples
     --------
-    >>> show(3.3523e12, "bandwidth"), show(2.56e-6, "time"), show(52428800, "bytes")
-    ('3.352 TB/s', '2.56 us', '50 MiB')
+    >>> show(3.3523e12, "bandwidth"), show(2.56e-6, "time"), show(805306368, "bytes")
+    ('3.352 TB/s', '2.56 us', '805.3 MB')
     """
     base = _BASES[kind][2]
     if value == 0:
         return f"0 {base}"
-    if kind == "bytes" and value >= 2**18 and value % 2**18 == 0 and value < 2**30:
-        return f"{value / 2**20:g} MiB"
     prefixes = [p for p in _BASES[kind][1] if p not in ("µ", "μ", "K")]
     best = min(prefixes, key=lambda p: _distance(value, DECIMAL_EXPONENTS[p]))
     return f"{value / 10.0 ** DECIMAL_EXPONENTS[best]:.{digits}g} {best}{base}"
+
+
+def show_cache(size: float) -> str:
+    """A cache's capacity for people, in MiB as its makers mean it.
+
+    Examples
+    --------
+    >>> show_cache(52428800), show_cache(132644864)
+    ('50 MiB', '126.5 MiB')
+    """
+    return f"{size / 2**20:g} MiB"
 
 
 def _distance(value: float, exponent: int) -> float:

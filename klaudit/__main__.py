@@ -1,0 +1,70 @@
+"""`python -m klaudit`, and the place where exceptions become sentences and exit codes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+from klaudit.cli import cli
+from klaudit.errors import KlauditError
+
+INTERRUPTED: Final = 130
+BUG: Final = 70
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    try:
+        code = cli.main(args=arguments, prog_name="klaudit", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except click.ClickException as error:
+        _say(_sentences(error))
+        return error.exit_code
+    except KlauditError as error:
+        _say(str(error))
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        _say("interrupted; nothing was written")
+        return INTERRUPTED
+    except SystemExit:
+        # Raised by click alone, where nobody reads the rest of its help text.
+        return 0
+    except Exception:  # the last door: whatever comes here is ours
+        import traceback
+
+        traceback.print_exc()
+        _say(
+            "this is a bug in klaudit, not in your file or your command.\n"
+            "expected: no error that klaudit does not name\n"
+            "what to do: report it with the lines above and the command"
+        )
+        return BUG
+
+
+def _sentences(error: click.ClickException) -> str:
+    """What was found, what was expected, what to do."""
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return f"{error.format_message()}\nwhat to do: see klaudit --help"
+    usage = context.get_usage().removeprefix("Usage: ")
+    return f"{error.format_message()}\nexpected: {usage}\nwhat to do: see {context.command_path} --help"
+
+
+def _say(message: str) -> None:
+    from klaudit.formats.text import clean_lines
+
+    text = clean_lines(f"klaudit: {message}")
+    try:
+        click.echo(text, err=True)
+    except UnicodeEncodeError:
+        click.echo(text.encode("ascii", "backslashreplace").decode(), err=True)
+    except OSError:
+        # Nobody listens: the exit code still tells.
+        pass
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,312 @@
+"""From a leaderboard to groups of like rows: names looked up, sizes and work filled in, the hopeless set aside."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from klaudit.audit.claims import RUNS_THAT_AVERAGE_TICKS_OUT, Claims, Figure, Unjudged
+from klaudit.board import Board, Era
+from klaudit.catalog import Catalog
+from klaudit.floors import COMPRESSED_DATA, TIMER_TICK, Work, work_of
+from klaudit.gpu import Gpu
+from klaudit.leaderboard import FigureColumn, Leaderboard
+from klaudit.verdict import CONDITION_BITS, CONDITIONS, Policy
+from klaudit.workload import Workload, find_dtype
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64]
+    Index = NDArray[np.intp]
+
+WORK_COLUMNS = ("flops", "reads", "writes", "flops_per_element", "bytes_per_element")
+
+
+class Grouping:
+    """Splits the rows of one leaderboard into `Claims` under one era of its board.
+
+    Parameters
+    ----------
+    leaderboard : Leaderboard
+    catalog : Catalog
+    board : Board or None
+    era : Era
+        Whose rules hold for the rows.
+    policy : Policy
+    """
+
+    def __init__(
+        self, leaderboard: Leaderboard, catalog: Catalog, board: Board | None, era: Era, policy: Policy
+    ) -> None:
+        self.rows_of = leaderboard
+        self.catalog = catalog
+        self.board = board
+        self.era = era
+        self.policy = policy
+        self.unjudged = Unjudged()
+        name = (board.workload if board else None) or policy.workload
+        self.workload: Workload | None = catalog.workload(name) if name else None
+        self.own_work = any(bool(np.isfinite(c).any()) for c in leaderboard.work.values())
+
+    def split(self, rows: Index) -> list[Claims]:
+        """The groups of `rows`; what cannot be judged goes to `unjudged`."""
+        groups: list[Claims] = []
+        for part, label, cards, notes in self._by_card(rows):
+            for same, dtype in self._by_dtype(part):
+                for steady, conditions in self._by_runs(same, cards):
+                    groups += self._with_work(steady, label, cards, dtype, conditions, notes)
+        return groups
+
+    # -- which card ---------------------------------------------------------------------------------------------------
+
+    def _by_card(self, rows: Index) -> list[tuple[Index, str, tuple[Gpu, ...], tuple[str, ...]]]:
+        codes = self.rows_of.gpu_codes[rows]
+        found = []
+        for code in np.unique(codes):
+            part = rows[codes == code]
+            label = self.policy.gpu if code < 0 else self.rows_of.gpu_labels[code]
+            if not label:
+                self.unjudged.add(part, "unknown-gpu", "the row names no GPU; name it with --gpu")
+                continue
+            match = self.catalog.find_gpus(label, self.board, self.policy.gpu_labels)
+            if not match.ids:
+                self.unjudged.add(part, "unknown-gpu", self._unknown(label))
+                continue
+            # Slowest first: where several would do, the report names the one that asks least.
+            cards = tuple(sorted((self.catalog.gpu(i).times(match.count) for i in match.ids), key=lambda c: c.bandwidth))
+            found.append((part, label, cards, ("several-gpus",) if match.count > 1 else ()))
+        return found
+
+    def _unknown(self, label: str) -> str:
+        near = self.catalog.nearest(label)
+        hint = f"nearest: {', '.join(near)}; " if near else ""
+        return f"the catalogue has no GPU {label!r}; {hint}map it with --gpu-label or add a spec with --specs"
+
+    # -- which dtype, which conditions --------------------------------------------------------------------------------
+
+    def _by_dtype(self, rows: Index) -> list[tuple[Index, str]]:
+        """Rows with the dtype that board, row or user state; "" where nobody does."""
+        stated = self.board.dtype if self.board and self.board.dtype else ""
+        if stated and not self.policy.trust_columns:
+            return [(rows, stated)]
+        codes = self.rows_of.dtype_codes
+        if codes is None:
+            return [(rows, stated or self.policy.dtype)]
+        parts = []
+        for code in np.unique(codes[rows]):
+            part = rows[codes[rows] == code]
+            known = find_dtype(self.rows_of.dtypes[code]) if code >= 0 else None
+            parts.append((part, known or stated or self.policy.dtype))
+        return parts
+
+    def _by_runs(self, rows: Index, cards: tuple[Gpu, ...]) -> list[tuple[Index, int]]:
+        """Rows with the conditions that may be considered for them."""
+        allowed = 0
+        ruled_out = self.policy.ruled_out | {r.condition for r in self.era.harness.rules_out}
+        for condition in CONDITIONS:
+            if condition.id not in ruled_out:
+                allowed |= CONDITION_BITS[condition.id]
+        compresses = {card.memory_compression for card in cards}
+        if "always" not in compresses and not ("opt-in" in compresses and "compressed-data" in self.policy.allowed):
+            allowed &= ~COMPRESSED_DATA
+        runs = self.rows_of.runs
+        known = np.full(len(rows), np.nan) if runs is None else runs[rows].copy()
+        if self.era.scoring.runs is not None:
+            known[np.isnan(known)] = self.era.scoring.runs[0]
+        steady = known >= RUNS_THAT_AVERAGE_TICKS_OUT
+        parts = ((rows[~steady], allowed), (rows[steady], allowed & ~TIMER_TICK))
+        return [(part, bits) for part, bits in parts if len(part)]
+
+    # -- which work ---------------------------------------------------------------------------------------------------
+
+    def _with_work(
+        self, rows: Index, label: str, cards: tuple[Gpu, ...], dtype: str, conditions: int, notes: tuple[str, ...]
+    ) -> list[Claims]:
+        board = self.board
+        shared = {
+            "label": label, "cards": cards, "board": board, "era": self.era, "conditions": conditions, "notes": notes,
+        }  # fmt: skip
+        if board is not None and board.cases and self.workload is not None:
+            sizes = {
+                name: np.array([[case.sizes[name]] for case in board.cases], dtype=np.float64)
+                for name in self.workload.sizes
+            }
+            claims = Claims(
+                rows=rows,
+                workload=self.workload,
+                case_names=tuple(c.name for c in board.cases),
+                case_sizes=tuple(dict(c.sizes) for c in board.cases),
+                work=work_of(self.workload, sizes, dtype),
+                figures=self._board_figures(rows, board),
+                **shared,  # type: ignore[arg-type]
+            )
+            return [claims]
+        groups = []
+        for part, workload, work, sized in self._single_case(rows, dtype):
+            figures = tuple(
+                self._pick(part, column, None) for column in self.rows_of.figures if self._judgeable(column, work, sized)
+            )
+            groups.append(
+                Claims(
+                    rows=part,
+                    workload=workload,
+                    case_names=("",),
+                    case_sizes=({},),
+                    work=work,
+                    figures=figures,
+                    **shared,  # type: ignore[arg-type]
+                )
+            )
+        return groups
+
+    def _judgeable(self, column: FigureColumn, work: Work, sized: bool) -> bool:
+        """Whether a figure means anything for this work: a time needs a size, a rate operations."""
+        if column.case is not None:
+            return False
+        if column.kind == "time":
+            return sized
+        return bool((work.traffic if column.kind == "bandwidth" else work.flops).any())
+
+    def _pick(self, rows: Index, column: FigureColumn, case: int | None) -> Figure:
+        scoring = self.era.scoring
+        rule = column.rule or (scoring.time if column.kind == "time" else scoring.rate)
+        return Figure(
+            column.kind, rule, case, column.value[rows], column.low[rows], column.high[rows], column.header
+        )
+
+    def _board_figures(self, rows: Index, board: Board) -> tuple[Figure, ...]:
+        """All figures of rows on a board of several cases; averages only of rows that lack no case."""
+        places = {case.name: i for i, case in enumerate(board.cases)}
+        cases = [self._pick(rows, c, places[c.case]) for c in self.rows_of.figures if c.case in places]
+        averages = [self._pick(rows, c, None) for c in self.rows_of.figures if c.case is None]
+        if cases:
+            whole = ~self.missing_case(rows)
+            averages = [
+                replace(f, low=np.where(whole, f.low, np.nan), high=np.where(whole, f.high, np.nan)) for f in averages
+            ]
+        return tuple(averages + cases)
+
+    def missing_case(self, rows: Index) -> NDArray[np.bool_]:
+        """Rows with figures for some of the board's cases but not for all, shape (rows,)."""
+        board = self.board
+        if board is None or not board.cases:
+            return np.zeros(len(rows), dtype=np.bool_)
+        names = {case.name for case in board.cases}
+        present = {name: np.zeros(len(rows), dtype=np.bool_) for name in names}
+        for column in self.rows_of.figures:
+            if column.case in names:
+                present[column.case] |= np.isfinite(column.value[rows])
+        some, every = np.logical_or.reduce(list(present.values())), np.logical_and.reduce(list(present.values()))
+        has_columns = any(column.case in names for column in self.rows_of.figures)
+        return np.asarray((some | has_columns) & ~every)
+
+    # -- rows that are one case each ----------------------------------------------------------------------------------
+
+    def _single_case(self, rows: Index, dtype: str) -> list[tuple[Index, Workload | None, Work, bool]]:
+        """Rows with their work, and whether its size is known."""
+        if self.workload is not None and not (self.own_work and self.policy.trust_columns):
+            return self._by_formula(rows, self.workload, dtype)
+        parts = []
+        own, sized = self._own_counts(rows)
+        known = own["flops"] + own["traffic"] > 0
+        for flag in (True, False):
+            pick = known & (sized == flag)
+            if pick.any():
+                columns = {name: value[None, pick] for name, value in own.items()}
+                parts.append((rows[pick], None, Work(**columns, dtype=dtype, boundless_cache=not flag), flag))
+        rest = rows[~known]
+        if self.workload is not None and len(rest):
+            parts += self._by_formula(rest, self.workload, dtype)
+        elif len(rest):
+            parts += self._bandwidth_only(rest, dtype)
+        return parts
+
+    def _size(self, rows: Index, name: str) -> Column:
+        """The rows' size `name`: their own, else the user's, NaN where neither is."""
+        own = self.rows_of.sizes.get(name)
+        size = np.full(len(rows), np.nan) if own is None else own[rows].copy()
+        if name in self.policy.sizes:
+            size[np.isnan(size)] = self.policy.sizes[name]
+        return size
+
+    def _by_formula(
+        self, rows: Index, workload: Workload, dtype: str
+    ) -> list[tuple[Index, Workload | None, Work, bool]]:
+        sizes = {name: self._size(rows, name) for name in workload.sizes}
+        known = np.logical_and.reduce([np.isfinite(c) & (c > 0) for c in sizes.values()])
+        parts: list[tuple[Index, Workload | None, Work, bool]] = []
+        if known.any():
+            columns = {name: c[None, known] for name, c in sizes.items()}
+            # One size for all rows is the common case: then the physics is worked out once.
+            if all((c == c[:, :1]).all() for c in columns.values()):
+                columns = {name: c[:, :1] for name, c in columns.items()}
+            parts.append((rows[known], workload, work_of(workload, columns, dtype), True))
+        rest = rows[~known]
+        if len(rest) and workload.per_element:
+            one = {name: np.ones((1, 1)) for name in workload.sizes}
+            work = work_of(workload, one, dtype)
+            narrow = work.narrow and replace(work.narrow, boundless_cache=True)
+            parts.append((rest, workload, replace(work, boundless_cache=True, narrow=narrow), False))
+        elif len(rest):
+            needed = ", ".join(workload.sizes)
+            self.unjudged.add(rest, "missing-size", f"{workload.id} needs its size: give columns or --size for {needed}")
+        return parts
+
+    def _own_counts(self, rows: Index) -> tuple[dict[str, Column], NDArray[np.bool_]]:
+        """What rows say of their own work, zeros where they say nothing, and whether it is for a known size."""
+        columns = self.rows_of.work
+        given = {name: columns[name][rows] if name in columns else np.full(len(rows), np.nan) for name in WORK_COLUMNS}
+        n = self._size(rows, "n")
+        per_element = np.isfinite(given["flops_per_element"]) | np.isfinite(given["bytes_per_element"])
+        total = np.isfinite(given["flops"]) | np.isfinite(given["reads"]) | np.isfinite(given["writes"])
+        sized = total | np.isfinite(n)
+        scale = np.where(np.isfinite(n), n, np.where(total, np.nan, 1.0))
+
+        def known(*choices: Column) -> Column:
+            value = np.zeros(len(rows))
+            for choice in reversed(choices):
+                value = np.where(np.isfinite(choice), choice, value)
+            return value
+
+        reads, writes = known(given["reads"]), known(given["writes"])
+        split = np.isfinite(given["reads"]) | np.isfinite(given["writes"])
+        unsplit = known(given["bytes_per_element"] * scale)
+        traffic = np.where(split, reads + writes, unsplit)
+        counts = {
+            "flops": known(given["flops"], given["flops_per_element"] * scale),
+            "traffic": traffic,
+            # Without a split all of it may be either; half of it is the least that passes the cache port one way.
+            "reads": np.where(split, reads, unsplit),
+            "writes": np.where(split, writes, unsplit),
+            "one_way": np.where(split, np.maximum(reads, writes), unsplit / 2),
+        }
+        return counts, np.asarray(sized & (total | per_element))
+
+    def _bandwidth_only(self, rows: Index, dtype: str) -> list[tuple[Index, Workload | None, Work, bool]]:
+        """Rows of which nothing but a bandwidth can be judged: one byte stands for all."""
+        has = np.zeros(len(rows), dtype=np.bool_)
+        for column in self.rows_of.figures:
+            if column.kind == "bandwidth" and column.case is None:
+                has |= np.isfinite(column.value[rows])
+        self.unjudged.add(
+            rows[~has],
+            "missing-size",
+            "nothing says what the row computes: name a board or a workload, or give columns such as flops_per_element",
+        )
+        if not has.any():
+            return []
+        byte, zero = np.ones((1, 1)), np.zeros((1, 1))
+        work = Work(zero, byte, byte, byte, byte / 2, dtype=dtype, boundless_cache=True)
+        return [(rows[has], None, work, False)]
+
+
+def usable(claims: Claims) -> NDArray[np.bool_]:
+    """Rows of a group that report at least one figure, shape (rows,)."""
+    present = [np.isfinite(f.value) & np.isfinite(f.favourable) for f in claims.figures]
+    return np.asarray(np.logical_or.reduce(present)) if present else np.zeros(len(claims.rows), dtype=np.bool_)
+
+
+

@@ -1,0 +1,42 @@
+"""Judgement: the verdicts of one leaderboard, as columns. No text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from klaudit.audit.search import Judged
+from klaudit.leaderboard import Leaderboard
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judgement:
+    """The verdicts of one leaderboard, as columns.
+
+    Attributes
+    ----------
+    verdict : ndarray of uint8, shape (rows,)
+        `Verdict` of each row.
+    conditions : ndarray of uint16, shape (rows,)
+        The smallest sufficient set as bits; `klaudit.verdict.condition_ids` names them.
+    group, place : ndarray of int, shape (rows,)
+        Where a row was judged: the index into `groups`, and its place there; -1 where it was not.
+    reasons : mapping of int to (rule, message)
+        Why a row is unjudged.
+    undated : int
+        Rows without a date on a board of several eras: the most lenient one decided.
+    """
+
+    leaderboard: Leaderboard
+    verdict: NDArray[np.uint8]
+    conditions: NDArray[np.uint16]
+    group: NDArray[np.int32]
+    place: NDArray[np.int32]
+    groups: tuple[Judged, ...]
+    reasons: dict[int, tuple[str, str]]
+    incomplete: frozenset[int] = frozenset()
+    undated: int = 0

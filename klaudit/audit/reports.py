@@ -1,0 +1,333 @@
+"""Rows worth a sentence: from a judgement's columns to `RowReport`s."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from klaudit.audit import messages
+from klaudit.audit.claims import Claims, Figure
+from klaudit.audit.judgement import Judgement
+from klaudit.audit.search import Judged, by_card, ceiling, judge_claims, possible, possible_on, worlds
+from klaudit.floors import INPUTS_RESIDENT, WRITE_BACK, Floors, floors, slowest
+from klaudit.gpu import Gpu
+from klaudit.report import CaseReport, Reported, RowReport
+from klaudit.roofline import dram_floor
+from klaudit.verdict import Verdict, condition_ids
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
+    Index = NDArray[np.intp]
+
+BINARY_GIGA = 2**30 / 1e9
+# Bisection of the cached share: 2 / 2**24 is finer than any printed figure.
+_SHARE_STEPS = 24
+
+
+def above_measured(judgement: Judgement) -> Flags:
+    """Rows within their roof whose figures beat the best bandwidth measured on their card, shape (rows,)."""
+    flags = np.zeros(len(judgement.leaderboard), dtype=np.bool_)
+    for index, judged in enumerate(judgement.groups):
+        claims = judged.claims
+        known = [card.measured_bandwidth for card in claims.cards]
+        if any(b is None for b in known) or not known:
+            continue
+        fastest = max(b for b in known if b is not None)
+        ours = (judgement.group[claims.rows] == index) & (judged.verdict == Verdict.WITHIN)
+        beaten = ours & ~possible_on(claims, dram_floor(claims.work.traffic, fastest))
+        flags[claims.rows[beaten]] = True
+    return flags
+
+
+def report_rows(judgement: Judgement, rows: Index, marks: Mapping[str, Flags]) -> list[RowReport]:
+    """The reports of some rows of a leaderboard, in their order.
+
+    Parameters
+    ----------
+    judgement : Judgement
+    rows : ndarray of int
+        Which rows.
+    marks : mapping of str to ndarray of bool, shape (all rows,)
+        Notes that others found: rule to flags.
+    """
+    reports: dict[int, RowReport] = {}
+    for index, judged in enumerate(judgement.groups):
+        wanted = rows[judgement.group[rows] == index]
+        if len(wanted):
+            detail = Detail.of(judged, judgement.place[wanted])
+            for i, row in enumerate(wanted):
+                extra = tuple(rule for rule, flags in marks.items() if flags[row])
+                reports[int(row)] = _report(judgement, detail, i, int(row), extra)
+    for row in rows:
+        if int(row) not in reports:
+            reports[int(row)] = _unjudged(judgement, int(row))
+    return [reports[int(row)] for row in rows]
+
+
+def _unjudged(judgement: Judgement, row: int) -> RowReport:
+    board = judgement.leaderboard
+    code = board.gpu_codes[row]
+    rule, message = judgement.reasons.get(row, ("missing-score", "the row reports no figure"))
+    return RowReport(
+        source=board.source, line=int(board.lines[row]), entry=board.entries[row],
+        gpu=board.gpu_labels[code] if code >= 0 else "", variants=(), variant="", board="", workload="", dtype="",
+        verdict=Verdict.UNJUDGED, reported=(), roof_name="", ratio=None, limit_ratio=None, conditions=(),
+        alternatives=(), cached_share=None, rules=(rule,), worst_case="", message=message,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Detail:
+    """Everything about some rows of one group, as columns: what their reports index into.
+
+    `roofs` and `limits` hold a column for each figure: the ceiling of a rate, the floor of a time.
+    """
+
+    judged: Judged
+    claims: Claims
+    places: Index
+    base: Floors
+    best: tuple[Floors, ...]
+    roofs: tuple[Column, ...]
+    limits: tuple[Column, ...]
+    shares: Column
+    ambiguous: Flags
+    launch_bound: Flags
+
+    @classmethod
+    def of(cls, judged: Judged, places: Index) -> Detail:
+        """The detail of the rows at `places` of a group."""
+        claims = judged.claims.take(places)
+        base = slowest([floors(card, claims.work, 0, claims.launch) for card in claims.cards])
+        best = tuple(worlds(claims, judged.considered))
+        count = len(places)
+        ambiguous = np.zeros(count, dtype=np.bool_)
+        if len(claims.cards) > 1:
+            alone = by_card(claims, judged.considered)
+            within = sum(w.astype(int) for w, _ in alone)
+            bearable = sum(b.astype(int) for _, b in alone)
+            ambiguous = ((within > 0) & (within < len(alone))) | ((bearable > 0) & (bearable < len(alone)))
+        unlaunched = [np.maximum(np.maximum(w.roof, w.port), w.least) for w in best]
+        free = np.logical_or.reduce([possible_on(claims, w) for w in unlaunched])
+        return cls(
+            judged=judged,
+            claims=claims,
+            places=places,
+            base=base,
+            best=best,
+            roofs=tuple(_spread(ceiling(claims, f, base.roof), count) for f in claims.figures),
+            limits=tuple(_spread(_best(f, [ceiling(claims, f, w.whole) for w in best]), count) for f in claims.figures),
+            shares=_cached_shares(judged, claims, places),
+            ambiguous=ambiguous & (judged.verdict[places] != Verdict.INCONSISTENT),
+            launch_bound=free & (judged.verdict[places] == Verdict.IMPOSSIBLE),
+        )
+
+    def ratio(self, figure: int, row: int, *, limit: bool = False) -> float:
+        """Rate over ceiling, or floor over time: above 1 is above."""
+        bound = float((self.limits if limit else self.roofs)[figure][row])
+        value = float(self.claims.figures[figure].value[row])
+        top, bottom = (bound, value) if self.claims.figures[figure].kind == "time" else (value, bound)
+        if not (np.isfinite(top) and np.isfinite(bottom)):
+            return float("nan") if np.isnan(value) else 0.0
+        return top / bottom if bottom > 0 else float("inf")
+
+
+def _spread(column: Column, count: int) -> Column:
+    return np.broadcast_to(column, (count,))
+
+
+def _best(figure: Figure, each: list[Column]) -> Column:
+    return np.asarray(np.minimum.reduce(each) if figure.kind == "time" else np.maximum.reduce(each))
+
+
+def _cached_shares(judged: Judged, claims: Claims, places: Index) -> Column:
+    """The least cached bytes that would do, over the cache, for conditional rows; NaN elsewhere."""
+    shares = np.full(len(places), np.nan)
+    if claims.work.boundless_cache:
+        return shares
+    bits = judged.conditions[places]
+    for chosen in np.unique(bits):
+        if not int(chosen) & (WRITE_BACK | INPUTS_RESIDENT):
+            continue
+        rows = np.flatnonzero(bits == chosen)
+        some = claims.take(rows)
+        low, high = np.zeros(len(rows)), np.full(len(rows), 2.0)
+        for _ in range(_SHARE_STEPS):
+            middle = (low + high) / 2
+            enough = possible(some, int(chosen), middle)
+            low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+        shares[rows] = high
+    return shares
+
+
+def _report(judgement: Judgement, detail: Detail, i: int, row: int, marks: tuple[str, ...]) -> RowReport:
+    board, claims, judged = judgement.leaderboard, detail.claims, detail.judged
+    place = int(detail.places[i])
+    verdict = Verdict(int(judged.verdict[place]))
+    chosen = int(judged.conditions[place])
+    reported, cases = _reported(detail, i), _cases(detail, i)
+    worst = max(cases, key=lambda c: c.ratio, default=None)
+    share = float(detail.shares[i])
+    report = RowReport(
+        source=board.source,
+        line=int(board.lines[row]),
+        entry=board.entries[row],
+        gpu=claims.label,
+        variants=tuple(card.id for card in claims.cards),
+        variant=_variant(detail, i, verdict).id,
+        board=claims.era.id,
+        workload=claims.workload.id if claims.workload else "",
+        dtype=claims.work.dtype,
+        verdict=verdict,
+        reported=reported,
+        roof_name=_roof_name(detail, i),
+        ratio=max((r.ratio for r in reported), default=worst.ratio if worst else None),
+        limit_ratio=max((r.limit_ratio for r in reported), default=worst.limit_ratio if worst else None),
+        conditions=condition_ids(chosen),
+        alternatives=tuple(
+            condition_ids(bits) for bits, rows in judged.sufficient if bits != chosen and place in rows
+        ),
+        cached_share=None if np.isnan(share) else share,
+        rules=_rules(judgement, detail, i, row, verdict) + marks,
+        worst_case=worst.name if worst else "",
+        message="",
+        cases=cases,
+        notes=tuple(t.message for t in board.troubles if t.row == row),
+    )
+    return replace(report, message=messages.sentence(report, detail, i))
+
+
+def _reported(detail: Detail, i: int) -> tuple[Reported, ...]:
+    """The figures over all cases that a row reports."""
+    found = []
+    for j, figure in enumerate(detail.claims.figures):
+        if figure.case is None and np.isfinite(figure.value[i]):
+            found.append(
+                Reported(
+                    kind=figure.kind,
+                    rule=figure.rule,
+                    value=float(figure.value[i]),
+                    low=float(figure.low[i]),
+                    high=float(figure.high[i]),
+                    roof=float(detail.roofs[j][i]),
+                    limit=float(detail.limits[j][i]),
+                    ratio=detail.ratio(j, i),
+                    limit_ratio=detail.ratio(j, i, limit=True),
+                    header=figure.header,
+                )
+            )
+    return tuple(found)
+
+
+def _cases(detail: Detail, i: int) -> tuple[CaseReport, ...]:
+    """The cases of a row that its file gives figures for, each with its own smallest set."""
+    claims = detail.claims
+    found = []
+    for index, name in enumerate(claims.case_names):
+        figures = [(j, f) for j, f in enumerate(claims.figures) if f.case == index and np.isfinite(f.value[i])]
+        if not figures:
+            continue
+        own = judge_claims(_one_case(claims, index, i)) if _flagged(detail, figures, i) else None
+        limit = min((detail.limits[j][i] if f.kind == "time" else _time_at(detail, f, j, i)) for j, f in figures)
+        first = figures[0][1]
+        value = float(first.value[i])
+        work = float(_at(claims.counted(first), i))
+        found.append(
+            CaseReport(
+                name=name,
+                sizes=claims.case_sizes[index],
+                time=value if first.kind == "time" else work / value,
+                floor=float(_at(detail.base.roof[index : index + 1], i)),
+                limit_floor=float(limit),
+                ratio=max(detail.ratio(j, i) for j, _ in figures),
+                limit_ratio=max(detail.ratio(j, i, limit=True) for j, _ in figures),
+                verdict=Verdict(int(own.verdict[0])) if own else Verdict.WITHIN,
+                conditions=condition_ids(int(own.conditions[0])) if own else (),
+            )
+        )
+    return tuple(found)
+
+
+def _time_at(detail: Detail, figure: Figure, j: int, i: int) -> float:
+    """The time that a rate's limit stands for [s]."""
+    return float(_at(detail.claims.counted(figure), i) / detail.limits[j][i])
+
+
+def _at(column: Column, row: int) -> float:
+    """The first case of a column, for one row, where all rows may share it."""
+    return float(column[0, 0 if column.shape[1] == 1 else row])
+
+
+def _flagged(detail: Detail, figures: list[tuple[int, Figure]], i: int) -> bool:
+    """Whether a case is near or above its roof or a hard floor: else it needs no judge of its own."""
+    return any(max(detail.ratio(j, i), detail.ratio(j, i, limit=True)) > 1 - 1e-6 for j, _ in figures)
+
+
+def _one_case(claims: Claims, index: int, i: int) -> Claims:
+    """One case of one row as a claim of its own."""
+    row = claims.take(np.array([i]))
+    figures = tuple(replace(f, case=None) for f in row.figures if f.case == index)
+    return replace(
+        row, case_names=(row.case_names[index],), case_sizes=(row.case_sizes[index],), work=row.work.case(index),
+        figures=figures,
+    )  # fmt: skip
+
+
+def _variant(detail: Detail, i: int, verdict: Verdict) -> Gpu:
+    """The card that the verdict rests on: the first that bears a conditional row, else the fastest or slowest."""
+    claims = detail.claims
+    if len(claims.cards) == 1:
+        return claims.cards[0]
+    if verdict is Verdict.CONDITIONAL:
+        chosen = int(detail.judged.conditions[detail.places[i]])
+        one = claims.take(np.array([i]))
+        for card in claims.cards:
+            if possible(replace(one, cards=(card,)), chosen)[0]:
+                return card
+    choose = min if verdict is Verdict.WITHIN else max
+    return choose(claims.cards, key=lambda card: card.bandwidth)
+
+
+def _roof_name(detail: Detail, i: int) -> str:
+    """Which part is the roof where the row comes closest to it."""
+    dram, compute = detail.base.dram, detail.base.compute
+    column = 0 if dram.shape[1] == 1 else i
+    case = int(np.argmax(np.maximum(dram, compute)[:, column]))
+    worst = max(range(len(detail.claims.figures)), key=lambda j: np.nan_to_num(detail.ratio(j, i), nan=-1.0))
+    own = detail.claims.figures[worst].case
+    case = case if own is None else own
+    return "dram" if dram[case, column] >= compute[case, column] else "compute"
+
+
+def _rules(judgement: Judgement, detail: Detail, i: int, row: int, verdict: Verdict) -> tuple[str, ...]:
+    """The slugs of a row, the verdict's own first."""
+    rules: list[str] = []
+    if verdict is Verdict.INCONSISTENT:
+        rules.append("figures-disagree")
+    elif verdict is Verdict.IMPOSSIBLE:
+        rules += ["below-launch-floor"] * bool(detail.launch_bound[i]) + ["impossible"]
+    elif verdict is Verdict.CONDITIONAL:
+        rules.append("above-compute-roof" if _roof_name(detail, i) == "compute" else "above-dram-roof")
+        if detail.shares[i] > 1:
+            rules.append("strained")
+    if detail.ambiguous[i]:
+        rules.append("ambiguous-gpu")
+    if _binary(detail, i):
+        rules.append("binary-reading")
+    if row in judgement.incomplete:
+        rules.append("missing-case")
+    rules += [t.rule for t in judgement.leaderboard.troubles if t.row == row and t.rule not in rules]
+    rules += detail.claims.notes
+    return tuple(rules)
+
+
+def _binary(detail: Detail, i: int) -> bool:
+    """Whether a rate lies between the decimal roof and the one with binary gigabytes."""
+    figures = [(j, f) for j, f in enumerate(detail.claims.figures) if f.case is None and f.kind != "time"]
+    return _roof_name(detail, i) == "dram" and any(1 < detail.ratio(j, i) <= BINARY_GIGA for j, _ in figures)

@@ -1,0 +1,283 @@
+"""From leaderboards to an audit: eras chosen, groups judged, rows that cannot be judged explained, counts kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from klaudit import __version__
+from klaudit.audit.claims import ANY_ERA, Claims
+from klaudit.audit.judgement import Judgement
+from klaudit.audit.reports import above_measured, report_rows
+from klaudit.audit.grouping import Grouping, usable
+from klaudit.audit.search import Judged, judge_claims
+from klaudit.board import Board, Era
+from klaudit.catalog import Catalog
+from klaudit.leaderboard import Leaderboard
+from klaudit.report import Audit, RowReport, Summary
+from klaudit.verdict import CONDITIONS, Policy, Verdict
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Flags = NDArray[np.bool_]
+    Index = NDArray[np.intp]
+
+
+# Rows reported at once where all are asked for.
+_REPORT_STEP: Final = 1024
+# How many conditions each set of bits holds.
+_SET_SIZES: Final = np.array([bits.bit_count() for bits in range(1 << len(CONDITIONS))], dtype=np.uint8)
+
+
+def judge(
+    leaderboard: Leaderboard, catalog: Catalog, board: Board | None = None, policy: Policy | None = None
+) -> Judgement:
+    """Judge the rows of one leaderboard.
+
+    Parameters
+    ----------
+    leaderboard : Leaderboard
+        The rows as columns.
+    catalog : Catalog
+        Where cards and workloads come from.
+    board : Board, optional
+        Whose rules hold; without one each row is a case of its own.
+    policy : Policy, optional
+        What the user decides.
+
+    Returns
+    -------
+    Judgement
+
+    Examples
+    --------
+    >>> import klaudit
+    >>> catalog = klaudit.load_catalog()
+    >>> rows = klaudit.Leaderboard.from_arrays(gpu="T4", rate=[150e9, 1500e9])
+    >>> found = judge(rows, catalog, catalog.board("tensara-kl-2025"))
+    >>> [str(klaudit.Verdict(v)) for v in found.verdict]
+    ['within', 'impossible']
+    """
+    return _Judging(leaderboard, catalog, board, policy or Policy()).finish()
+
+
+class _Judging:
+    """The state of one call of `judge`."""
+
+    def __init__(self, leaderboard: Leaderboard, catalog: Catalog, board: Board | None, policy: Policy) -> None:
+        self.leaderboard = leaderboard
+        self.catalog = catalog
+        self.board = board
+        self.policy = policy
+        self.groups: list[Judged] = []
+        self.reasons: dict[int, tuple[str, str]] = {}
+        self.incomplete: set[int] = set()
+        count = len(leaderboard)
+        self.verdict = np.full(count, Verdict.UNJUDGED, dtype=np.uint8)
+        self.conditions = np.zeros(count, dtype=np.uint16)
+        self.group = np.full(count, -1, dtype=np.int32)
+        self.place = np.full(count, -1, dtype=np.int32)
+
+    def finish(self) -> Judgement:
+        """Judge all rows under the eras that hold for them."""
+        alive = np.ones(len(self.leaderboard), dtype=np.bool_)
+        for trouble in self.leaderboard.troubles:
+            if trouble.fatal:
+                alive[trouble.row] = False
+            if trouble.fatal or trouble.row not in self.reasons:
+                self.reasons[trouble.row] = (trouble.rule, trouble.message)
+        undated = 0
+        for era, rows, dated in self._by_era(np.flatnonzero(alive)):
+            undated = max(undated, 0 if dated else len(rows))
+            self._judge_era(era, rows)
+        judged = self.group >= 0
+        return Judgement(
+            self.leaderboard, self.verdict, self.conditions, self.group, self.place, tuple(self.groups),
+            {row: reason for row, reason in self.reasons.items() if not judged[row]},
+            frozenset(self.incomplete), undated,
+        )  # fmt: skip
+
+    def _by_era(self, rows: Index) -> Iterator[tuple[Era, Index, bool]]:
+        """Each era with its rows; rows without a date come under every era, and the mildest verdict stays."""
+        eras = self.board.eras if self.board is not None else (ANY_ERA,)
+        if len(eras) == 1:
+            yield eras[0], rows, True
+            return
+        days = self.leaderboard.days
+        day = np.full(len(rows), np.datetime64("NaT")) if days is None else days[rows]
+        unknown = np.isnat(day)
+        for era in eras:
+            holds = ~unknown
+            if era.since is not None:
+                holds &= day >= np.datetime64(era.since)
+            if era.until is not None:
+                holds &= day < np.datetime64(era.until)
+            if holds.any():
+                yield era, rows[holds], True
+        if unknown.any():
+            for era in eras:
+                yield era, rows[unknown], False
+
+    def _judge_era(self, era: Era, rows: Index) -> None:
+        grouping = Grouping(self.leaderboard, self.catalog, self.board, era, self.policy)
+        groups = grouping.split(rows)
+        for row, rule, message in grouping.unjudged.rows:
+            self.reasons.setdefault(row, (rule, message))
+        for claims in groups:
+            self.incomplete.update(int(r) for r in claims.rows[grouping.missing_case(claims.rows)])
+            useful = usable(claims)
+            for row in claims.rows[~useful]:
+                self.reasons.setdefault(int(row), _no_figure(self.leaderboard, int(row), claims))
+            if useful.any():
+                self._keep_milder(judge_claims(claims if useful.all() else claims.take(useful)))
+
+    def _keep_milder(self, judged: Judged) -> None:
+        """Take over the verdicts of a group, except where an earlier era was milder."""
+        rows = judged.claims.rows
+        take = self.group[rows] < 0
+        if not take.all():
+            fewer = _SET_SIZES[judged.conditions] < _SET_SIZES[self.conditions[rows]]
+            equal = judged.verdict == self.verdict[rows]
+            take |= (judged.verdict < self.verdict[rows]) | (equal & fewer)
+        if take.any():
+            chosen = rows[take]
+            self.verdict[chosen] = judged.verdict[take]
+            self.conditions[chosen] = judged.conditions[take]
+            self.group[chosen] = len(self.groups)
+            self.place[chosen] = np.flatnonzero(take)
+            self.groups.append(judged)
+
+
+def _no_figure(leaderboard: Leaderboard, row: int, claims: Claims) -> tuple[str, str]:
+    """Why a row has nothing to judge."""
+    reported = [c for c in leaderboard.figures if np.isfinite(c.value[row])]
+    if not reported:
+        return "missing-score", "the row reports no figure"
+    if any(c.kind == "time" for c in reported) and claims.work.boundless_cache:
+        return "missing-size", "a time says nothing without a size: give a column n, or --n"
+    names = ", ".join(repr(c.header) for c in reported)
+    return "missing-score", f"{names} cannot be judged: the work has no operations or bytes that it counts"
+
+
+def audit(
+    batches: Iterable[Leaderboard],
+    catalog: Catalog,
+    board: Board | None = None,
+    policy: Policy | None = None,
+    *,
+    sources: Sequence[str] = (),
+    keep_rows: bool = False,
+    max_findings: int = 10_000,
+) -> Audit:
+    """Judge batch by batch and gather what reports need.
+
+    Parameters
+    ----------
+    batches : iterable of Leaderboard
+        The parts of one or more files, in order.
+    catalog : Catalog
+    board : Board, optional
+    policy : Policy, optional
+    sources : sequence of str
+        The files, as reports name them.
+    keep_rows : bool
+        Whether every row's report will be asked for; else only findings are kept, and memory stays flat.
+    max_findings : int
+        Findings kept as sentences; further ones are counted.
+
+    Returns
+    -------
+    Audit
+    """
+    policy = policy or Policy()
+    gathering = _Gathering(max_findings, keep_rows)
+    for batch in batches:
+        gathering.add(judge(batch, catalog, board, policy))
+    era_remark = (
+        f"{gathering.undated} rows have no date and {board.name} changed its rules: the most lenient of its eras decided"
+        if board is not None and gathering.undated
+        else ""
+    )
+    ruled_out = set(policy.ruled_out)
+    if board is not None and len(board.eras) == 1:
+        ruled_out |= {r.condition for r in board.eras[0].harness.rules_out}
+    allowed = tuple(
+        c.id for c in CONDITIONS if c.id not in ruled_out and (c.id != "compressed-data" or c.id in policy.allowed)
+    )
+    return Audit(
+        version=__version__,
+        specs_date=catalog.date,
+        specs_sha256=catalog.sha256,
+        sources=tuple(sources),
+        board=board.id if board else "",
+        workload=(board.workload if board else "") or policy.workload,
+        ruled_out=tuple(c.id for c in CONDITIONS if c.id in ruled_out),
+        allowed=allowed,
+        summary=gathering.summary,
+        by_gpu=gathering.by_gpu,
+        findings=tuple(gathering.findings),
+        findings_left_out=gathering.left_out,
+        rows=gathering.rows,
+        remarks=(era_remark,) if era_remark else (),
+    )
+
+
+class _Gathering:
+    """Counts, findings and, where asked for, everything, over the batches of an audit."""
+
+    def __init__(self, max_findings: int, keep_rows: bool) -> None:
+        self.max_findings = max_findings
+        self.keep_rows = keep_rows
+        self.summary = Summary()
+        self.by_gpu: dict[str, Summary] = {}
+        self.findings: list[RowReport] = []
+        self.left_out = 0
+        self.undated = 0
+        self._kept: list[tuple[Judgement, dict[str, Flags]]] = []
+        self._seen = np.zeros(0, dtype=np.uint64)
+
+    def add(self, judgement: Judgement) -> None:
+        """Take in one batch."""
+        self.undated += judgement.undated
+        marks = {"above-measured": above_measured(judgement), "duplicate-entry": self._repeated(judgement.leaderboard)}
+        self._count(judgement, marks["above-measured"])
+        flagged = np.flatnonzero(judgement.verdict != Verdict.WITHIN)
+        room = max(self.max_findings - len(self.findings), 0)
+        self.left_out += max(len(flagged) - room, 0)
+        self.findings += report_rows(judgement, flagged[:room], marks)
+        if self.keep_rows:
+            self._kept.append((judgement, marks))
+
+    def _count(self, judgement: Judgement, measured: Flags) -> None:
+        labels = (*judgement.leaderboard.gpu_labels, "")
+        codes = np.where(judgement.leaderboard.gpu_codes < 0, len(labels) - 1, judgement.leaderboard.gpu_codes)
+        shape = (len(labels), len(Verdict))
+        counts = np.bincount(codes * len(Verdict) + judgement.verdict, minlength=shape[0] * shape[1]).reshape(shape)
+        above = np.bincount(codes[measured], minlength=len(labels))
+        for label, row, notes in zip(labels, counts, above, strict=True):
+            if row.any():
+                for summary in (self.summary, self.by_gpu.setdefault(label, Summary())):
+                    summary.add(row, int(notes))
+
+    def _repeated(self, leaderboard: Leaderboard) -> Flags:
+        """Rows whose entry, GPU and figures an earlier row has too."""
+        # Eight bytes a row and no more: a hash, exact enough for a note, and flat over a file of any length.
+        keys = np.array([hash(entry) for entry in leaderboard.entries], dtype=np.int64).view(np.uint64)
+        for column in (leaderboard.gpu_codes.astype(np.float64), *(f.value for f in leaderboard.figures)):
+            keys = (keys ^ np.ascontiguousarray(column).view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+            keys ^= keys >> np.uint64(29)
+        distinct, first = np.unique(keys, return_index=True)
+        repeated = np.ones(len(keys), dtype=np.bool_)
+        repeated[first[~np.isin(distinct, self._seen)]] = False
+        self._seen = np.union1d(self._seen, distinct)
+        return repeated
+
+    def rows(self) -> Iterator[RowReport]:
+        """Every row's report, in the order of the input."""
+        for judgement, marks in self._kept:
+            for start in range(0, len(judgement.leaderboard), _REPORT_STEP):
+                stop = min(start + _REPORT_STEP, len(judgement.leaderboard))
+                yield from report_rows(judgement, np.arange(start, stop), marks)

@@ -1,0 +1,107 @@
+"""Where results go: standard output or a file, whole or not at all; and how wide and colourful they are."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Literal, TextIO
+
+from klaudit.errors import UsageError
+from klaudit.formats import View
+
+# Where nothing says how wide: a report in a CI log or under a bug report.
+WIDTH: Final = 100
+
+
+def make_view(
+    output: str | None,
+    rows: Literal["flagged", "all"] = "flagged",
+    units: Literal["decimal", "binary"] = "decimal",
+) -> View:
+    """How to show a result: as wide as the terminal, or COLUMNS, and in colour only on a terminal that wants it."""
+    on_terminal = output in (None, "-") and sys.stdout.isatty()
+    said = os.environ.get("COLUMNS", "")
+    if said.isdecimal() and int(said) > 0:
+        width = int(said)
+    else:
+        width = shutil.get_terminal_size((WIDTH, 24)).columns if on_terminal else WIDTH
+    color = on_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return View(width, color, rows, units)
+
+
+@contextmanager
+def opened(output: str | None) -> Iterator[TextIO]:
+    """The stream to write a result to.
+
+    Raises
+    ------
+    UsageError
+        When it cannot be written; nothing partial is left behind in a file.
+    """
+    try:
+        if output in (None, "-"):
+            yield from _stdout()
+        else:
+            yield from _file(Path(os.path.realpath(str(output))))
+    except OSError as error:
+        where = "standard output" if output in (None, "-") else repr(output)
+        raise UsageError(
+            f"cannot write to {where}: {error.strerror or error}. Expected a file that can be written;"
+            " free some space, or name another one with --output"
+        ) from None
+
+
+def _stdout() -> Iterator[TextIO]:
+    out = sys.stdout
+    if hasattr(out, "reconfigure"):
+        # A name that the terminal's encoding lacks is no reason to stop.
+        out.reconfigure(errors="backslashreplace")
+    try:
+        yield out
+        out.flush()
+    except BrokenPipeError:
+        # The reader has seen enough (`| head`). Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _file(target: Path) -> Iterator[TextIO]:
+    if target.exists() and not target.is_file():
+        # A device or a pipe has nothing that a rename could protect.
+        with target.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as out:
+            yield out
+        return
+    import tempfile
+
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:50]}.", suffix=".part")
+    try:
+        with open(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as out:
+            yield out
+        os.chmod(name, _mode(target))
+        os.replace(name, target)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _mode(target: Path) -> int:
+    """The permissions of the file replaced, or what a new file gets."""
+    try:
+        return stat.S_IMODE(target.stat().st_mode)
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
+def refuse_overwriting(output: str | None, files: tuple[str, ...]) -> None:
+    """Stop before a report replaces the file that it is about."""
+    if output in (None, "-"):
+        return
+    for file in files:
+        if file != "-" and os.path.exists(str(output)) and os.path.exists(file) and os.path.samefile(str(output), file):
+            raise UsageError(f"--output {output!r} is the file to be audited. Name another file for the report")

@@ -1,0 +1,120 @@
+"""One row's report as a block of lines: what was reported, the roof, the verdict, and the arithmetic under it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from klaudit.formats import numbers
+from klaudit.formats.lines import Line, Span, paragraph
+from klaudit.formats.text import cells, clean, cut, listed, pad
+from klaudit.report import CaseReport, Reported, RowReport
+from klaudit.verdict import CONDITIONS, Verdict
+
+STYLES: Final = {
+    Verdict.WITHIN: "green",
+    Verdict.UNJUDGED: "yellow",
+    Verdict.CONDITIONAL: "yellow",
+    Verdict.IMPOSSIBLE: "bold red",
+    Verdict.INCONSISTENT: "bold red",
+}
+_VERDICT_CELLS: Final = 13
+_LABEL_CELLS: Final = 9
+_INDENT: Final = " " * (_LABEL_CELLS + 4)
+_LEAST_NAME: Final = 16
+_GPU_CELLS: Final = 28
+_PLAIN: Final = {condition.id: condition.plain for condition in CONDITIONS}
+
+
+def block(row: RowReport, width: int, with_source: bool) -> Iterator[Line]:
+    """All that a report for people says of `row`, as lines of at most `width` cells."""
+    yield _headline(row, width, with_source)
+    yield from _details(row, width)
+
+
+def _headline(row: RowReport, width: int, with_source: bool) -> Line:
+    where = f"{clean(row.source, 40)}:{row.line}" if with_source else f"line {row.line}"
+    gpu = clean(row.gpu, _GPU_CELLS) or "no GPU"
+    if len(row.variants) == 1 and row.variants[0] != gpu:
+        gpu = f"{gpu} ({row.variants[0]})"
+    outcome = _outcome(row)
+    taken = _VERDICT_CELLS + sum(cells(part) + 2 for part in (where, gpu, outcome) if part)
+    entry = clean(row.entry, max(width - taken, _LEAST_NAME)) or "(no name)"
+    spans: list[Span] = [(pad(str(row.verdict).upper(), _VERDICT_CELLS), STYLES[row.verdict])]
+    spans.append(f"{where}  ")
+    spans.append((entry, "bold"))
+    spans.append("".join(f"  {part}" for part in (gpu, outcome) if part))
+    line = tuple(spans)
+    over = sum(cells(s if isinstance(s, str) else s[0]) for s in line) - width
+    if over <= 0:
+        return line
+    # Only on narrow terminals with long names: what is lost here is said again below.
+    return (*line[:-1], cut(str(spans[-1]), max(cells(str(spans[-1])) - over, _LEAST_NAME)))
+
+
+def _outcome(row: RowReport) -> str:
+    """The ratio in words, or the reason where there is none."""
+    if row.verdict is Verdict.UNJUDGED or row.ratio is None:
+        return row.rules[0] if row.rules else ""
+    if row.verdict is Verdict.IMPOSSIBLE and row.limit_ratio is not None and row.limit_ratio > 1:
+        return f"{numbers.ratio(row.limit_ratio)} x the limit"
+    if row.ratio > 1:
+        return f"{numbers.ratio(row.ratio)} x the roof"
+    return f"{numbers.ratio(row.ratio)} of the roof"
+
+
+def _details(row: RowReport, width: int) -> Iterator[Line]:
+    if len(row.variants) > 1:
+        meant = f"{row.gpu} can mean {listed(row.variants, 'or')}"
+        yield from _labelled("card", meant + (f"; judged as {row.variant}" if row.variant else ""), width)
+    for figure in row.reported:
+        yield from _labelled(figure.kind, reported(figure, row.roof_name), width)
+    for case in row.cases:
+        if case.name == row.worst_case:
+            yield from _labelled("case", _case(case), width)
+            break
+    else:
+        if row.worst_case and row.verdict is not Verdict.WITHIN:
+            yield from _labelled("case", f"{row.worst_case} is the worst", width)
+    yield from condition_lines(row, width)
+    if row.verdict is Verdict.WITHIN and not row.notes:
+        return
+    if row.message:
+        yield from _labelled("why", row.message, width)
+    for note in row.notes:
+        yield from _labelled("note", note, width)
+    if row.rules:
+        yield from _labelled("rules", ", ".join(row.rules), width)
+
+
+def condition_lines(row: RowReport, width: int) -> Iterator[Line]:
+    """What would have to be true, in plain words: the smallest set, then the others of its size."""
+    if row.conditions:
+        yield from _labelled("only if", plain_conditions(row.conditions), width)
+        for other in row.alternatives:
+            yield from _labelled("or if", plain_conditions(other), width)
+    if row.cached_share is not None:
+        yield from _labelled("needs", f"at least {numbers.plain(row.cached_share, 2)} of the cache so used", width)
+
+
+def plain_conditions(conditions: tuple[str, ...]) -> str:
+    """A set of conditions in plain words, with their ids."""
+    return ", and ".join(f"{_PLAIN.get(c, c)} ({c})" for c in conditions)
+
+
+def reported(figure: Reported, roof_name: str) -> str:
+    """One reported figure beside its roof and its limit, all in one unit."""
+    value, roof, limit = numbers.together([figure.value, figure.roof, figure.limit], figure.kind)
+    whose = figure.header or figure.rule
+    said = f"{value} reported" + (f" ({clean(whose, 30)})" if whose else "")
+    return f"{said}, roof {roof}" + (f" ({roof_name})" if roof_name else "") + f", limit {limit}"
+
+
+def _case(case: CaseReport) -> str:
+    time, floor, limit = numbers.together([case.time, case.floor, case.limit_floor], "time")
+    return f"{case.name}: {time} reported, roof {floor}, limit {limit}, ratio {numbers.ratio(case.ratio)}"
+
+
+def _labelled(label: str, text: str, width: int) -> list[Line]:
+    first = f"  {pad(label, _LABEL_CELLS)}  "
+    return paragraph(clean(text), width, _INDENT, first)

@@ -1,0 +1,58 @@
+"""The door in: files become Leaderboards. No physics, no verdicts, no numpy before a file is read.
+
+A format is one module with `read(source, options) -> Iterator[Leaderboard]` and one line in `READERS`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from klaudit.errors import InputError, UsageError
+from klaudit.readers.options import ReadOptions
+from klaudit.readers.source import Source, input_bytes
+
+if TYPE_CHECKING:
+    from klaudit.leaderboard import Leaderboard
+
+__all__ = ["READERS", "ReadOptions", "input_bytes", "read"]
+
+READERS: Final[Mapping[str, str]] = {"csv": "klaudit.readers.csv_"}
+
+
+def read(path: str | Path, options: ReadOptions | None = None) -> Iterator[Leaderboard]:
+    """The submissions of a file, a batch at a time; line numbers continue from batch to batch.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; "-" is standard input.
+    options : ReadOptions, optional
+        What the caller says about the file.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read as a leaderboard, at the first batch or later.
+    UsageError
+        When the options name a field, a column or a format that does not exist.
+    """
+    options = options or ReadOptions()
+    with Source.open(path) as source:
+        module = importlib.import_module(READERS[_format_of(source, options)])
+        yield from module.read(source, options)
+
+
+def _format_of(source: Source, options: ReadOptions) -> str:
+    """The key of the reader for this content: as the user says, or as the first bytes show."""
+    known = ", ".join(sorted(READERS))
+    if options.input_format is not None and options.input_format not in READERS:
+        raise UsageError(f"no input format is called {options.input_format!r}; there are: {known}")
+    format_id, plain = source.looks_like()
+    if options.input_format is not None and not source.is_binary:
+        return options.input_format
+    if format_id not in READERS:
+        raise InputError(f"{source.label} looks like {plain}; this version reads {known.upper()}. Convert it first")
+    return format_id

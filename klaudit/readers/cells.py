@@ -1,0 +1,209 @@
+"""Columns of cells to a Leaderboard: every row is carried, and what could not be read becomes a Trouble."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from klaudit.leaderboard import FigureColumn, FigureKind, Leaderboard, Trouble
+from klaudit.readers.fields import FigurePlan, Layout, NumberPlan
+from klaudit.readers.numbers import Comma, Expect, Numbers, read_numbers, unit_kind
+from klaudit.readers.options import ReadOptions
+from klaudit.readers.words import encode, is_missing, read_days, read_label, says_no
+from klaudit.workload import find_dtype
+
+Cells = Sequence[Sequence[str]]
+
+_SHOWN = 40
+_COUNT_ZEROS = ("flops", "reads", "writes", "flops_per_element")
+
+
+def show_cell(text: str) -> str:
+    """A cell for a message: quoted, control characters escaped, not too long.
+
+    Examples
+    --------
+    >>> print(show_cell("a\\x1b[31m"))
+    'a\\x1b[31m'
+    """
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
+
+
+class Assembler:
+    """Makes Leaderboards of one file's batches; remembers what it has already said of a whole column."""
+
+    def __init__(self, source: str, layout: Layout, options: ReadOptions, comma: Comma) -> None:
+        self.source = source
+        self.layout = layout
+        self.options = options
+        self.comma = comma
+        self.settled = False
+        self.noted: set[int] = set()
+
+    def assemble(self, lines: Sequence[int], columns: Cells, troubles: Sequence[Trouble] = ()) -> Leaderboard:
+        """One batch.
+
+        Parameters
+        ----------
+        lines : sequence of int
+            The line on which each record starts.
+        columns : sequence of sequence of str
+            The cells, column by column, all as long as `lines`.
+        troubles : sequence of Trouble
+            What is already known of these rows.
+        """
+        if not self.settled:
+            self.layout = self.layout.settle(_kinds_by_cells(self.layout.figures, columns))
+            self.settled = True
+        return _Batch(self, lines, columns, troubles).build()
+
+
+class _Batch:
+    """One batch while it is being read."""
+
+    def __init__(self, house: Assembler, lines: Sequence[int], columns: Cells, troubles: Sequence[Trouble]) -> None:
+        self.house = house
+        self.layout = house.layout
+        self.lines = lines
+        self.columns = columns
+        self.troubles = list(troubles)
+        self.unitless: list[tuple[int, int]] = []
+
+    def build(self) -> Leaderboard:
+        layout, texts = self.layout, self.layout.texts
+        labels, codes = self._words("gpu", read_label)
+        dtypes, dtype_codes = self._words("dtype", find_dtype)
+        figures = tuple(self._figure(plan) for plan in layout.figures) + self._speedup()
+        sizes = {p.field: self._numbers(p).value for p in layout.sizes}
+        work = {p.field: self._numbers(p).value for p in layout.work}
+        runs = self._numbers(layout.runs).value if layout.runs else None
+        days = self._days(texts["date"]) if "date" in texts else None
+        if "dtype" in texts:
+            self._note_dtypes(texts["dtype"], dtype_codes)
+        self._note_refused()
+        self._note_unitless(figures)
+        return Leaderboard(
+            source=self.house.source,
+            lines=np.asarray(self.lines, dtype=np.int64),
+            entries=[c.strip() for c in self.columns[texts["entry"]]] if "entry" in texts else [""] * len(self.lines),
+            gpu_labels=labels,
+            gpu_codes=codes,
+            figures=figures,
+            days=days,
+            sizes=sizes,
+            work=work,
+            dtypes=dtypes,
+            dtype_codes=dtype_codes if "dtype" in texts else None,
+            runs=runs,
+            troubles=tuple(sorted(self.troubles, key=lambda t: t.row)),
+        )
+
+    def _words(self, field: str, read: Callable[[str], str | None]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+        index = self.layout.texts.get(field)
+        if index is None:
+            return (), np.full(len(self.lines), -1, dtype=np.int64)
+        return encode(self.columns[index], read)
+
+    def _figure(self, plan: FigurePlan) -> FigureColumn:
+        kind = plan.kinds[0]
+        what = kind if len(plan.kinds) == 1 else "figure"
+        numbers = self._read(plan.index, Expect(what, plan.kinds, plan.unit, comma=self.house.comma))
+        self.unitless += [(row, plan.index) for row in numbers.unitless]
+        return FigureColumn(
+            kind=kind,
+            value=numbers.value,
+            low=numbers.low,
+            high=numbers.high,
+            rule=plan.rule,
+            case=plan.case,
+            header=plan.header,
+            unit=numbers.unit_text,
+        )
+
+    def _speedup(self) -> tuple[FigureColumn, ...]:
+        """The time that a baseline and a speedup over it give."""
+        baseline, speedup = self.layout.baseline, self.layout.speedup
+        if baseline is None or speedup is None:
+            return ()
+        slow = self._read(baseline.index, Expect("time", ("time",), baseline.unit, comma=self.house.comma))
+        self.unitless += [(row, baseline.index) for row in slow.unitless]
+        times = self._numbers(speedup)
+        return (
+            FigureColumn(
+                kind="time",
+                value=slow.value / times.value,
+                low=slow.low / times.high,
+                high=slow.high / times.low,
+                header=f"{baseline.header} / {speedup.header}",
+                unit=slow.unit_text,
+            ),
+        )
+
+    def _numbers(self, plan: NumberPlan) -> Numbers:
+        zero: Literal["allowed", "refused"] = "allowed" if plan.field in _COUNT_ZEROS else "refused"
+        what = {"reads": "count of bytes", "writes": "count of bytes", "flops": "count of operations"}.get(plan.field)
+        suffix = "xX\u00d7" if plan.field == "speedup" else ""
+        expect = Expect(what or plan.field, plan.unit_kinds, plan.unit, True, zero, self.house.comma, suffix)
+        return self._read(plan.index, expect)
+
+    def _read(self, index: int, expect: Expect) -> Numbers:
+        numbers = read_numbers(self.columns[index], expect)
+        for row, rule, reason in numbers.bad:
+            self._note(row, index, rule, reason)
+        return numbers
+
+    def _days(self, index: int) -> NDArray[np.datetime64]:
+        days, bad = read_days(self.columns[index])
+        for row in bad:
+            self._note(row, index, "not-a-number", "is no date: write 2026-03-01 or 2026-03-01T12:00:00Z")
+        return days
+
+    def _note(self, row: int, index: int, rule: str, reason: str, fatal: bool = False) -> None:
+        place = f"line {self.lines[row]}, column {self.layout.headers[index]!r}"
+        self.troubles.append(Trouble(row, rule, f"{place}: {show_cell(self.columns[index][row])} {reason}", fatal))
+
+    def _note_dtypes(self, index: int, codes: NDArray[np.int64]) -> None:
+        """An unknown dtype is no excuse where the board states one; elsewhere the row's bytes are then unknown."""
+        board = self.house.options.board
+        stated = board is not None and (board.dtype is not None or any(c.dtype for c in board.cases))
+        for row in np.flatnonzero(codes < 0).tolist():
+            if not is_missing(self.columns[index][row]):
+                reason = "is no dtype that is known: write float32, bfloat16, fp8 ..."
+                self._note(row, index, "not-a-number", reason, fatal=not stated)
+
+    def _note_refused(self) -> None:
+        for index, good in self.layout.accepted:
+            column = self.columns[index]
+            refused = {text for text in dict.fromkeys(column) if says_no(text, good)}
+            for row in [r for r, text in enumerate(column) if text in refused] if refused else ():
+                self._note(row, index, "not-accepted", "says that the row does not count", fatal=True)
+
+    def _note_unitless(self, figures: Sequence[FigureColumn]) -> None:
+        """A column without a unit is said once, and in each row that has nothing else to judge."""
+        if not self.unitless:
+            return
+        judged = np.zeros(len(self.lines), dtype=np.bool_)
+        for figure in figures:
+            judged |= ~np.isnan(figure.value)
+        for row, index in self.unitless:
+            if not judged[row] or index not in self.house.noted:
+                self.house.noted.add(index)
+                header = self.layout.headers[index]
+                reason = f"has no unit: write it in the header, as in {header + ' (ms)'!r}, or in the cell"
+                self._note(row, index, "unknown-unit", reason)
+
+
+def _kinds_by_cells(figures: Sequence[FigurePlan], columns: Cells) -> dict[int, FigureKind]:
+    """The kind that most cells of a column show by their units, where its header shows none."""
+    kinds: dict[int, FigureKind] = {}
+    for plan in figures:
+        if len(plan.kinds) > 1:
+            seen: Counter[str | None] = Counter(map(unit_kind, columns[plan.index]))
+            kind = max(plan.kinds, key=lambda k: seen[k])
+            if seen[kind]:
+                kinds[plan.index] = kind
+    return kinds

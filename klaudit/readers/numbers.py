@@ -1,0 +1,317 @@
+"""A column of cells to numbers in SI with the edges of their rounding, and what is wrong with the others.
+
+Plain decimals are read a column at a time, everything else cell by cell; both give the same floats.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from klaudit.readers.headers import as_count
+from klaudit.units import Printed, Unit, find_unit, read_printed
+
+Column = NDArray[np.float64]
+
+MISSING: Final = frozenset(("", "-", "--", "\u2013", "\u2014", "n/a", "#n/a", "na", "none", "null", "nil"))
+
+_NOT_FINITE: Final = frozenset(("inf", "infinity", "nan", "∞"))
+_LONGEST: Final = 64
+# No `\d` here: it takes full-width digits, and so does float().
+_CELL: Final = re.compile(r"([+-]?(?:[0-9][0-9.,]*|[.,][0-9]+)(?:[eE][+-]?[0-9]{1,6})?)\s*(.*)", re.DOTALL)
+_PLAIN: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
+_POWER: Final = re.compile(r"2(?:\^|\*\*)([0-9]{1,2})")
+_COMMA_GROUPS: Final = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+")
+_POINT_GROUPS: Final = re.compile(r"[+-]?[0-9]{1,3}(?:\.[0-9]{3})+")
+
+# Where both a number's digits and the power of ten are exact floats, one division or product rounds correctly.
+_WIDEST: Final = 24
+_EXACT_DIGITS: Final = 12
+_LARGEST_POWER: Final = 22
+
+Comma = Literal["decimal", "decimal-only", "thousands", "unclear"]
+
+
+@dataclass(frozen=True, slots=True)
+class Expect:
+    """What the cells of a column may be.
+
+    Attributes
+    ----------
+    what : str
+        For messages: "time", "size" ...
+    kinds : tuple of str
+        The kinds of unit that a cell may have; empty for a bare number.
+    unit : Unit or None
+        The header's unit, for cells without one.
+    bare : bool
+        Whether a number without any unit is fine.
+    zero : {"printed", "allowed", "refused"}
+        "printed" takes 0.000, which is a rounded number, and refuses 0, which is none.
+    comma : {"decimal", "decimal-only", "thousands", "unclear"}
+        What a comma is. "decimal-only" takes no decimal point beside it.
+    suffix : str
+        Characters that may follow the number, such as the x of a speedup.
+    """
+
+    what: str
+    kinds: tuple[str, ...] = ()
+    unit: Unit | None = None
+    bare: bool = False
+    zero: Literal["printed", "allowed", "refused"] = "printed"
+    comma: Comma = "unclear"
+    suffix: str = ""
+
+
+class Bad(NamedTuple):
+    """A cell that is no number: its row, the rule's slug, why, and what to do."""
+
+    row: int
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbers:
+    """A column read: NaN where a cell is missing or bad.
+
+    `unitless` are rows with a good number and no unit anywhere: the column's fault, not theirs.
+    """
+
+    value: Column
+    low: Column
+    high: Column
+    bad: list[Bad]
+    unitless: list[int]
+    unit_text: str = ""
+
+
+class CellProblem(Exception):
+    """Why one cell is no number."""
+
+    def __init__(self, rule: str, reason: str) -> None:
+        super().__init__(reason)
+        self.rule = rule
+        self.reason = reason
+
+
+def read_numbers(cells: Sequence[str], expect: Expect) -> Numbers:
+    """Read a column.
+
+    Parameters
+    ----------
+    cells : sequence of str
+        The cells, one a row.
+    expect : Expect
+        What they may be.
+    """
+    rows = len(cells)
+    value, low, high = (np.full(rows, np.nan) for _ in range(3))
+    rest: Sequence[int] = range(rows)
+    if expect.comma != "decimal-only" and (expect.unit is not None or expect.bare):
+        rest = _read_plain(cells, expect.unit, value, low, high)
+    numbers = Numbers(value, low, high, [], [], expect.unit.text if expect.unit else "")
+    unit_text = ""
+    for row in rest:
+        text = cells[row].strip()
+        if text.lower() in MISSING:
+            continue
+        try:
+            printed, unit = read_cell(text, expect)
+        except CellProblem as problem:
+            numbers.bad.append(Bad(row, problem.rule, problem.reason))
+            continue
+        if unit is None and not expect.bare:
+            numbers.unitless.append(row)
+            continue
+        value[row], low[row], high[row] = printed
+        unit_text = unit_text or (unit.text if unit else "")
+    return numbers if numbers.unit_text else Numbers(value, low, high, numbers.bad, numbers.unitless, unit_text)
+
+
+def read_cell(text: str, expect: Expect) -> tuple[Printed, Unit | None]:
+    """One cell as a number, with the unit that rules it.
+
+    Raises
+    ------
+    CellProblem
+        When it is no number, or one of another kind of unit.
+    """
+    match = _CELL.fullmatch(text) if len(text) <= _LONGEST else None
+    if match is None:
+        raise CellProblem("not-a-number", _why_no_number(text))
+    number, rest = match[1], match[2]
+    if not expect.kinds and expect.bare and (power := _POWER.fullmatch(text)):
+        number, rest = str(2 ** int(power[1])), ""
+    if rest and rest in expect.suffix:
+        rest = ""
+    if any(c.isnumeric() or c in "_,'" for c in rest):
+        raise CellProblem("not-a-number", "is not one number: write thousands without separators, as in 1234.5")
+    plain = _without_separators(number, expect.comma)
+    unit = _rule_unit(rest, expect)
+    printed = read_printed(plain, unit)
+    if printed is None:
+        raise CellProblem("not-a-number", "is not a number")
+    _check_range(plain, printed, expect)
+    return printed, unit
+
+
+def unit_kind(text: str) -> str | None:
+    """The kind of the unit that a cell carries, or None."""
+    match = _CELL.fullmatch(text.strip()) if len(text) <= _LONGEST else None
+    unit = find_unit(match[2]) if match and match[2] else None
+    return unit.kind if unit else None
+
+
+def _why_no_number(text: str) -> str:
+    if len(text) > _LONGEST:
+        return f"has {len(text)} characters, too many for a number"
+    if text.lower().lstrip("+-") in _NOT_FINITE:
+        return "is not a finite number"
+    if any(c.isnumeric() and not c.isascii() for c in text):
+        return "has digits other than 0 to 9: write them in ASCII"
+    if text[0] in "\u2212\u2013" and text[1:2].isdigit():
+        return "is negative"
+    return "is not a number"
+
+
+def _without_separators(number: str, comma: Comma) -> str:
+    """The number with a decimal point and nothing else in it."""
+    if comma == "decimal-only" and "." in number:
+        whole, mark, fraction = number.partition(",")
+        if not _POINT_GROUPS.fullmatch(whole):
+            raise CellProblem("not-a-number", "has a point where the decimal mark is a comma")
+        return whole.replace(".", "") + ("." if mark else "") + fraction
+    if "," not in number:
+        return number
+    mantissa, e, exponent = number.lower().partition("e")
+    whole, point, fraction = mantissa.partition(".")
+    if comma.startswith("decimal"):
+        left, _, right = mantissa.partition(",")
+        if "," not in right and "." not in right and ("." not in left or _POINT_GROUPS.fullmatch(left)):
+            return f"{left.replace('.', '')}.{right}{e}{exponent}"
+        raise CellProblem("not-a-number", "is not a number with a decimal comma, as in 1234,5")
+    grouped = _COMMA_GROUPS.fullmatch(whole) is not None and "," not in fraction
+    clear = comma == "thousands" or bool(point) or whole.count(",") > 1
+    if grouped and clear:
+        return f"{whole.replace(',', '')}{point}{fraction}{e}{exponent}"
+    if grouped or (mantissa.count(",") == 1 and not point):
+        raise CellProblem(
+            "not-a-number",
+            "may have a decimal comma or a comma between thousands: say which with --decimal ',' or --decimal .",
+        )
+    raise CellProblem("not-a-number", "is not a number: its commas stand neither for thousands nor for decimals")
+
+
+def _rule_unit(rest: str, expect: Expect) -> Unit | None:
+    """The cell's own unit if it has one, else the header's."""
+    if not rest:
+        return expect.unit
+    unit = find_unit(rest)
+    if unit is None:
+        raise CellProblem("unknown-unit", f"has no unit that is known: {_shorten(rest)}")
+    if "work" in expect.kinds:
+        unit = as_count(unit)
+    if unit.kind not in expect.kinds:
+        raise CellProblem("unknown-unit", f"is in {unit.text}, which is no unit of {expect.what}")
+    if expect.unit is not None and unit.kind != expect.unit.kind:
+        raise CellProblem("unknown-unit", f"is in {unit.text} where the header says {expect.unit.text}")
+    return unit
+
+
+def _check_range(plain: str, printed: Printed, expect: Expect) -> None:
+    if plain.startswith("-"):
+        raise CellProblem("not-a-number", f"is negative, which no {expect.what} is")
+    if not math.isfinite(printed.high):
+        raise CellProblem("not-a-number", "is too large for a number")
+    if printed.value > 0:
+        return
+    mantissa = plain.lower().partition("e")[0]
+    if mantissa.strip("+0."):
+        raise CellProblem("not-a-number", "is too small for a number")
+    rounded = bool(mantissa.partition(".")[2])
+    if expect.zero == "refused" or (expect.zero == "printed" and not rounded):
+        raise CellProblem("not-a-number", f"is zero, which no {expect.what} is")
+    if printed.high <= 0:
+        raise CellProblem("not-a-number", "is too small for a number")
+
+
+def _shorten(text: str) -> str:
+    return repr(text if len(text) <= 20 else text[:20] + "…")
+
+
+def _read_plain(cells: Sequence[str], unit: Unit | None, value: Column, low: Column, high: Column) -> Sequence[int]:
+    """Fill in the cells that are digits with at most one point, and return the rows of the others.
+
+    The digits make one exact integer, the unit and the point one exact power of ten, so that a single division or
+    product rounds as `read_printed` does, which reads "<digits>e<exponent>".
+    """
+    if not cells:
+        return ()
+    text = np.array(cells, dtype=np.str_)
+    if text.dtype.itemsize > 4 * _WIDEST:
+        text = np.array([c if len(c) <= _WIDEST else "?" for c in cells], dtype=np.str_)
+    width = text.dtype.itemsize // 4
+    if width == 0:
+        return ()
+    codes = np.ascontiguousarray(text).view(np.uint32).reshape(len(cells), width)
+    digits, decimals, significant, plain = _scan(codes)
+    power = (unit.exponent if unit else 0) - decimals
+    factor = float(unit.factor if unit else 1)
+    exact = plain & (significant >= _EXACT_DIGITS)
+    fast = plain & ~exact & (power - 1 >= -_LARGEST_POWER) & (power <= _LARGEST_POWER) & (digits > 0)
+    value[fast] = _scaled(digits[fast], power[fast]) * factor
+    low[fast] = _scaled(digits[fast] * 10 - 5, power[fast] - 1) * factor
+    high[fast] = _scaled(digits[fast] * 10 + 5, power[fast] - 1) * factor
+    suffix = f"e{unit.exponent}" if unit else ""
+    rows = np.flatnonzero(exact)
+    if len(rows):
+        value[rows] = np.array([float(cells[r] + suffix) for r in rows.tolist()]) * factor
+        low[rows] = high[rows] = value[rows]
+    blank = codes[:, 0] == 0
+    rest: list[int] = np.flatnonzero(~(fast | exact | blank)).tolist()
+    return rest
+
+
+class _Scan(NamedTuple):
+    digits: NDArray[np.int64]
+    decimals: NDArray[np.int64]
+    significant: NDArray[np.int64]
+    plain: NDArray[np.bool_]
+
+
+def _scan(codes: NDArray[np.uint32]) -> _Scan:
+    """Per row: the first digits as an integer, the decimals, the significant digits, and whether it is plain."""
+    rows, width = codes.shape
+    digits, decimals, significant, seen = (np.zeros(rows, np.int64) for _ in range(4))
+    plain, pointed = np.ones(rows, np.bool_), np.zeros(rows, np.bool_)
+    for column in range(width):
+        code = codes[:, column]
+        is_digit = (code >= ord("0")) & (code <= ord("9"))
+        is_point = code == ord(".")
+        plain &= is_digit | (is_point & ~pointed) | (code == 0)
+        pointed |= is_point
+        figure = code.astype(np.int64) - ord("0")
+        # Beyond the exact digits the integer is not used, and must not overflow.
+        digits = np.where(is_digit & (significant < _EXACT_DIGITS), digits * 10 + figure, digits)
+        significant += is_digit & ((significant > 0) | (figure > 0))
+        decimals += is_digit & pointed
+        seen += is_digit
+    return _Scan(digits, decimals, significant, plain & (seen > 0))
+
+
+_POWERS: Final = np.array([10.0**p for p in range(_LARGEST_POWER + 1)])
+
+
+def _scaled(digits: NDArray[np.int64], power: NDArray[np.int64]) -> Column:
+    """digits · 10^power, rounded once."""
+    exact = digits.astype(np.float64)
+    sizes = _POWERS[np.abs(power)]
+    result: Column = np.where(power < 0, exact / sizes, exact * sizes)
+    return result

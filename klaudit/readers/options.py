@@ -1,0 +1,42 @@
+"""What a caller may say about reading a file. No reading here, and no numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from klaudit.board import Board
+
+BATCH_ROWS = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How to read a file.
+
+    Attributes
+    ----------
+    columns : mapping of str to str
+        Field to header, where the reader shall not find the column by itself. `HEADER (UNIT)` also says its unit.
+    board : Board or None
+        Names the cases that per-case columns belong to.
+    decimal : {".", ","} or None
+        The decimal mark; None lets the delimiter and the form of each number decide.
+    input_format : str or None
+        A key of `READERS`; None recognises the format by content.
+    batch_rows : int
+        Most rows of one Leaderboard.
+    progress : callable or None
+        Called after each batch with the rows and the bytes read so far.
+    size_names : mapping of str to tuple of str
+        The workload's sizes and their other names, beside the board's and `n`, `m`, `k`.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    board: Board | None = None
+    decimal: Literal[".", ","] | None = None
+    input_format: str | None = None
+    batch_rows: int = BATCH_ROWS
+    progress: Callable[[int, int], None] | None = None
+    size_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
