@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypedDict
 
@@ -119,6 +119,7 @@ class Catalog:
         self._workloads: dict[str, Workload] = {}
         self._boards: dict[str, Board] = {}
         self._gpu_table: dict[str, GpuMatch] = {}
+        self._shown: dict[str, str] = {}
 
     @property
     def date(self) -> str:
@@ -143,7 +144,7 @@ class Catalog:
         UsageError
             When the name is unknown or can mean several cards.
         """
-        match = self._named(name)
+        match = self.named(name)
         if len(match.ids) > 1:
             raise UsageError(f"GPU {name!r} can mean {len(match.ids)} cards; name one of {', '.join(match.ids)}")
         gpu_id = match.ids[0]
@@ -181,7 +182,7 @@ class Catalog:
         if board is not None and board.gpu_labels:
             tables.insert(0, {normalise(g.label): GpuMatch(g.means) for g in board.gpu_labels})
         if overrides:
-            tables.insert(0, {normalise(known): self._named(card) for known, card in overrides.items()})
+            tables.insert(0, {normalise(known): self.named(card) for known, card in overrides.items()})
         for name, count in _readings(label):
             key = normalise(name)
             for table in tables:
@@ -197,13 +198,11 @@ class Catalog:
             return ()
         import difflib
 
-        shown: dict[str, str] = {}
-        for text in self._gpu_texts():
-            shown.setdefault(normalise(text), text)
         found: dict[tuple[str, ...], str] = {}
         for name, _ in _readings(label[:_LONGEST_LABEL]):
-            for key in difflib.get_close_matches(normalise(name), shown, n=4 * _SUGGESTIONS):
-                found.setdefault(self._gpu_names[key].ids, shown[key])
+            for form in dict.fromkeys((normalise(name), _fold(name, keep="+!"))):
+                for key in difflib.get_close_matches(form, self._gpu_texts, n=4 * _SUGGESTIONS):
+                    found.setdefault(self._gpu_names[normalise(key)].ids, self._gpu_texts[key])
         return tuple(found.values())[:_SUGGESTIONS]
 
     def workload(self, name: str) -> Workload:
@@ -220,8 +219,7 @@ class Catalog:
             names = {_fold(t): i for i, e in entries.items() for t in (i, e["name"], *e["aliases"])}
             found = names.get(_fold(name))
         if found is None:
-            known = [t for i, e in entries.items() for t in (i, *e["aliases"])]
-            raise _unknown("workload", name, known, "workloads")
+            raise _unknown("workload", name, {t: i for i, e in entries.items() for t in (*e["aliases"], i)})
         if found not in self._workloads:
             self._workloads[found] = self._load_workload(found)
         return self._workloads[found]
@@ -239,14 +237,20 @@ class Catalog:
         names |= {_fold(t): (i, "") for i, e in entries.items() for t in (e["name"], i)}
         found = names.get(_fold(name))
         if found is None:
-            raise _unknown("board", name, [*self.board_ids, *self.era_ids], "boards")
+            raise _unknown("board", name, {t: t for t in (*self.board_ids, *self.era_ids)})
         board_id, era = found
         if board_id not in self._boards:
             self._boards[board_id] = self._load_board(board_id)
         return self._boards[board_id].select(era) if era else self._boards[board_id]
 
-    def _named(self, name: str) -> GpuMatch:
-        """As `find_gpus`, but ids and full names come first, and an unknown name is an error."""
+    def named(self, name: str) -> GpuMatch:
+        """The cards that a user can mean: as `find_gpus`, but ids and full names come first.
+
+        Raises
+        ------
+        UsageError
+            When the name is unknown.
+        """
         for gpu_id, entry in self._index["gpus"].items():
             if name in (gpu_id, entry["name"]):
                 return GpuMatch((gpu_id,))
@@ -263,12 +267,20 @@ class Catalog:
             self._gpu_table = {name: GpuMatch(ids) for name, ids in name_gpus(self._index["gpus"]).items()}
         return self._gpu_table
 
-    def _gpu_texts(self) -> Iterator[str]:
-        entries = self._index["gpus"]
-        for entry in entries.values():
-            yield from entry["labels"]
-        for gpu_id, entry in entries.items():
-            yield from (*entry["aliases"], entry["name"], gpu_id)
+    @property
+    def _gpu_texts(self) -> dict[str, str]:
+        """Every name as people write it, by its form with the vendor's word and without.
+
+        "Telsa T4" is near "Tesla T4" with it, and "H1000" near "NVIDIA H100" without.
+        """
+        if not self._shown:
+            entries = self._index["gpus"].items()
+            labels = [label for _, entry in entries for label in entry["labels"]]
+            names = [text for gpu_id, entry in entries for text in (*entry["aliases"], entry["name"], gpu_id)]
+            for text in (*labels, *names):
+                for key in (normalise(text), _fold(text, keep="+!")):
+                    self._shown.setdefault(key, text)
+        return self._shown
 
 
 def _readings(label: str) -> Iterator[tuple[str, int]]:
@@ -281,12 +293,14 @@ def _readings(label: str) -> Iterator[tuple[str, int]]:
         yield match[1], int(match[2])
 
 
-def _unknown(kind: str, name: str, known: Iterable[str], command: str) -> UsageError:
+def _unknown(kind: str, name: str, known: Mapping[str, str]) -> UsageError:
+    """The error for a name that is none of the known ones; `known` says which id each of them means."""
     import difflib
 
-    nearest = difflib.get_close_matches(name[:_LONGEST_LABEL], list(known), n=_SUGGESTIONS)
+    close = difflib.get_close_matches(name[:_LONGEST_LABEL], list(known), n=4 * _SUGGESTIONS)
+    nearest = list(dict.fromkeys(known[text] for text in close))[:_SUGGESTIONS]
     hint = f"the nearest known are {', '.join(nearest)}" if nearest else "no known name is near it"
-    return UsageError(f"no {kind} is called {name[:_LONGEST_LABEL]!r}; {hint} (klaudit {command} lists all)")
+    return UsageError(f"no {kind} is called {name[:_LONGEST_LABEL]!r}; {hint} (klaudit {kind}s lists all)")
 
 
 def name_gpus(gpus: Mapping[str, GpuEntry]) -> dict[str, tuple[str, ...]]:

@@ -149,7 +149,7 @@ class Floors:
         return np.maximum(hardest - self.tick, 0.0)
 
 
-def floors(gpu: Gpu, work: Work, conditions: int = 0, launch: float = 0.0, cache_share: float | None = None) -> Floors:
+def floors(gpu: Gpu, work: Work, conditions: int = 0, launch: float = 0.0, cache_share: Column | None = None) -> Floors:
     """The floors of cases on one card under a set of conditions.
 
     Parameters
@@ -161,7 +161,7 @@ def floors(gpu: Gpu, work: Work, conditions: int = 0, launch: float = 0.0, cache
         A set of conditions as bits of `CONDITION_BITS`; `faster-variant` is about the choice of card, not of floors.
     launch : float
         The least time a launch can appear to take [s].
-    cache_share : float or None
+    cache_share : ndarray or None, shape (rows,)
         At most so many bytes stay out of DRAM, as a share of the cache; None is no further bound.
 
     Returns
@@ -185,7 +185,7 @@ def floors(gpu: Gpu, work: Work, conditions: int = 0, launch: float = 0.0, cache
     )
 
 
-def _dram_traffic(gpu: Gpu, work: Work, conditions: int, cache_share: float | None) -> Column:
+def _dram_traffic(gpu: Gpu, work: Work, conditions: int, cache_share: Column | None) -> Column:
     """Bytes that must reach DRAM."""
     kept = roofline.cached_bytes(
         work.reads,

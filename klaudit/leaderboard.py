@@ -169,7 +169,9 @@ class Leaderboard:
             if values is not None:
                 value = column(values)
                 figures.append(
-                    FigureColumn(kind, value, value * (1 - half_digit), value * (1 + half_digit), None, case, case or kind)
+                    FigureColumn(
+                        kind, value, value * (1 - half_digit), value * (1 + half_digit), None, case, case or kind
+                    )
                 )
         count = len(figures[0].value) if figures else 0
         names = [gpu] * count if isinstance(gpu, str) else list(gpu)

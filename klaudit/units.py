@@ -134,7 +134,10 @@ def parse_quantity(text: str, kind: str) -> float:
     if match is None or unit is None or unit.kind != kind:
         example = {"time": "0.5 us", "bits": "256 bit", "bytes": "50 MiB"}.get(kind, f"1.5 G{_BASES[kind][2]}")
         raise UnitError(f"{text!r} is no {kind}: write a number and a unit, such as {example!r}")
-    return read_printed(match[1], unit).value
+    printed = read_printed(match[1], unit)
+    if printed is None:  # pragma: no cover - both patterns read the same numbers
+        raise UnitError(f"{text!r} is no {kind}")
+    return printed.value
 
 
 def read_printed(text: str, unit: Unit | None = None) -> Printed | None:

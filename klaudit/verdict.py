@@ -85,7 +85,7 @@ CONDITIONS: Final = (
     Condition(
         "compressed-data",
         "the hardware compressed the contents of memory",
-        "A quarter of the DRAM traffic. On NVIDIA cards from A100 on memory must be allocated for it: allow it by name.",
+        "A quarter of the DRAM traffic. NVIDIA cards compress only memory allocated for it: allow it by name.",
     ),
 )
 CONDITION_IDS: Final = tuple(c.id for c in CONDITIONS)
@@ -108,25 +108,123 @@ class Rule:
 
 
 _RULES: Final = (
-    Rule("above-dram-roof", "warning", "Above the DRAM roof", "The score needs more bytes a second than the card's memory delivers. It is possible only under the named conditions."),
-    Rule("above-compute-roof", "warning", "Above the compute roof", "The score needs more operations a second than the declared dtype's best pipe delivers. It is possible only under the named conditions."),
-    Rule("impossible", "error", "Above every physical limit", "No set of conditions makes the score possible on any card the label can mean. A harness fault is as likely a cause as an exploit: check what was timed, on which stream, and whether the outputs were written."),
-    Rule("below-launch-floor", "error", "Faster than a launch", "The time is below the least that one launch can appear to take by the board's timing method."),
-    Rule("figures-disagree", "error", "The row's figures contradict each other", "No times give all the figures at once, so at least one of them is wrong. Look for a moved decimal point or a wrong unit."),
-    Rule("strained", "note", "Needs more than a whole cache", "The conditions would need more cached bytes than one cache holds. No honest public measurement known needs more than 0.82 of it."),
-    Rule("above-measured", "note", "Above the best measured figure", "The score is above what anyone is known to have measured on the card, and below what the hardware allows. Nothing follows from it alone."),
-    Rule("binary-reading", "note", "Between the decimal roof and the binary one", "The score would be under the roof if the card's gigabytes were binary. They are decimal; the note explains a common misreading."),
-    Rule("ambiguous-gpu", "note", "The verdict depends on the card", "The label covers several cards and they lead to different verdicts. Name the card."),
-    Rule("duplicate-entry", "note", "The same row twice", "An earlier row has the same entry, GPU and figures. Both are judged."),
-    Rule("missing-case", "note", "Not all of the board's cases", "The row lacks figures for some cases, so its averages are not judged against the full case list."),
-    Rule("several-gpus", "note", "Several cards", "The label counts several cards: bandwidth, processors and cache are multiplied."),
-    Rule("unknown-gpu", "warning", "Unknown GPU", "The label names no card of the catalogue. Correct the name, map it, or add a spec."),
-    Rule("missing-score", "warning", "No score", "The row reports no figure that can be judged."),
-    Rule("not-a-number", "warning", "Not a number", "A cell that should hold a figure holds something else."),
-    Rule("missing-size", "warning", "No size", "A time, or a rate of a workload whose intensity depends on the size, cannot be judged without the size."),
-    Rule("unknown-unit", "warning", "Unknown unit", "Neither header nor cell says the unit. Write it in the header."),
-    Rule("not-accepted", "warning", "Not accepted by the board", "The row failed, was incorrect or was not timed."),
-)  # fmt: skip
+    Rule(
+        "above-dram-roof",
+        "warning",
+        "Above the DRAM roof",
+        "The score needs more bytes a second than the card's memory delivers. It is possible only under the named "
+        "conditions.",
+    ),
+    Rule(
+        "above-compute-roof",
+        "warning",
+        "Above the compute roof",
+        "The score needs more operations a second than the declared dtype's best pipe delivers. It is possible "
+        "only under the named conditions.",
+    ),
+    Rule(
+        "impossible",
+        "error",
+        "Above every physical limit",
+        "No set of conditions makes the score possible on any card the label can mean. A harness fault is as "
+        "likely a cause as an exploit: check what was timed, on which stream, and whether the outputs were "
+        "written.",
+    ),
+    Rule(
+        "below-launch-floor",
+        "error",
+        "Faster than a launch",
+        "The time is below the least that one launch can appear to take by the board's timing method.",
+    ),
+    Rule(
+        "figures-disagree",
+        "error",
+        "The row's figures contradict each other",
+        "No times give all the figures at once, so at least one of them is wrong. Look for a moved decimal point "
+        "or a wrong unit.",
+    ),
+    Rule(
+        "strained",
+        "note",
+        "Needs more than a whole cache",
+        "The conditions would need more cached bytes than one cache holds. No honest public measurement known "
+        "needs more than 0.82 of it.",
+    ),
+    Rule(
+        "above-measured",
+        "note",
+        "Above the best measured figure",
+        "The score is above what anyone is known to have measured on the card, and below what the hardware "
+        "allows. Nothing follows from it alone.",
+    ),
+    Rule(
+        "binary-reading",
+        "note",
+        "Between the decimal roof and the binary one",
+        "The score would be under the roof if the card's gigabytes were binary. They are decimal; the note "
+        "explains a common misreading.",
+    ),
+    Rule(
+        "ambiguous-gpu",
+        "note",
+        "The verdict depends on the card",
+        "The label covers several cards and they lead to different verdicts. Name the card.",
+    ),
+    Rule(
+        "duplicate-entry",
+        "note",
+        "The same row twice",
+        "An earlier row has the same entry, GPU and figures. Both are judged.",
+    ),
+    Rule(
+        "missing-case",
+        "note",
+        "Not all of the board's cases",
+        "The row lacks figures for some cases, so its averages are not judged against the full case list.",
+    ),
+    Rule(
+        "several-gpus",
+        "note",
+        "Several cards",
+        "The label counts several cards: bandwidth, processors and cache are multiplied.",
+    ),
+    Rule(
+        "unknown-gpu",
+        "warning",
+        "Unknown GPU",
+        "The label names no card of the catalogue. Correct the name, map it, or add a spec.",
+    ),
+    Rule(
+        "missing-score",
+        "warning",
+        "No score",
+        "The row reports no figure that can be judged.",
+    ),
+    Rule(
+        "not-a-number",
+        "warning",
+        "Not a number",
+        "A cell that should hold a figure holds something else.",
+    ),
+    Rule(
+        "missing-size",
+        "warning",
+        "No size",
+        "A time, or a rate of a workload whose intensity depends on the size, cannot be judged without the size.",
+    ),
+    Rule(
+        "unknown-unit",
+        "warning",
+        "Unknown unit",
+        "Neither header nor cell says the unit. Write it in the header.",
+    ),
+    Rule(
+        "not-accepted",
+        "warning",
+        "Not accepted by the board",
+        "The row failed, was incorrect or was not timed.",
+    ),
+)
 RULES: Final[Mapping[str, Rule]] = {rule.slug: rule for rule in _RULES}
 
 

@@ -6,7 +6,6 @@ Rows about which too little is known come out as `Unjudged`, each with its reaso
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,12 +13,10 @@ import numpy as np
 
 from klaudit.averages import Rule
 from klaudit.board import Board, Era, Harness, Scoring
-from klaudit.catalog import Catalog
-from klaudit.floors import Work, work_of
+from klaudit.floors import Work
 from klaudit.gpu import Gpu
-from klaudit.leaderboard import FigureKind, Leaderboard
-from klaudit.verdict import CONDITION_BITS, Policy
-from klaudit.workload import Workload, find_dtype
+from klaudit.leaderboard import FigureKind
+from klaudit.workload import Workload
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,9 +53,7 @@ class Figure:
 
     def take(self, rows: Index | NDArray[np.bool_]) -> Figure:
         """The figure of some rows."""
-        return Figure(
-            self.kind, self.rule, self.case, self.value[rows], self.low[rows], self.high[rows], self.header
-        )
+        return Figure(self.kind, self.rule, self.case, self.value[rows], self.low[rows], self.high[rows], self.header)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from klaudit import averages
 from klaudit.audit.claims import Claims, Figure
+
+# What a gigabyte is larger by where it means 2**30 bytes.
+BINARY_GIGA: Final = 2**30 / 1e9
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,12 +46,21 @@ def _pair(claims: Claims, first: Figure, second: Figure) -> Flags:
     """Two figures over the same cases; a rate or bandwidth comes first where there is one."""
     if second.kind == "time" and first.kind != "time":
         return averages.rate_and_time_contradict(
-            claims.counted(first), first.edges, first.rule, second.edges, second.rule,
+            claims.counted(first), _readings(first), first.rule, second.edges, second.rule,
             mean_of_runs=claims.mean_of_runs,
         )  # fmt: skip
     if first.kind == second.kind:
         return _same_kind(claims, first, second)
     return _rate_and_bandwidth(claims, first, second)
+
+
+def _readings(figure: Figure) -> tuple[Column, Column]:
+    """The edges of a rate or bandwidth, the latter also read with binary prefixes.
+
+    Honest programs print GiB/s under the name GB/s; that is a slip of the label, not two runs. It only widens what
+    agrees: against the roof a figure is read as it stands.
+    """
+    return (figure.low, figure.high * BINARY_GIGA) if figure.kind == "bandwidth" else figure.edges
 
 
 def _same_kind(claims: Claims, first: Figure, second: Figure) -> Flags:
@@ -75,7 +87,8 @@ def _rate_and_bandwidth(claims: Claims, first: Figure, second: Figure) -> Flags:
     per_byte = flops / traffic
     if rate.rule != bandwidth.rule or not np.allclose(per_byte, per_byte[:1], rtol=1e-12):
         return np.zeros(len(claims.rows), dtype=np.bool_)
-    scaled = (bandwidth.low * per_byte[0], bandwidth.high * per_byte[0])
+    low, high = _readings(bandwidth)
+    scaled = (low * per_byte[0], high * per_byte[0])
     return averages.intervals_contradict(rate.edges, scaled)
 
 
@@ -113,5 +126,3 @@ def _span(claims: Claims, figure: Figure, kind: str, low: Column, high: Column) 
         ones = np.ones_like(low)
         return averages.average_rate(ones, 1 / low, figure.rule), averages.average_rate(ones, 1 / high, figure.rule)
     return None
-
-

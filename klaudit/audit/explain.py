@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from klaudit.audit.claims import Claims
     from klaudit.board import Board
     from klaudit.catalog import Catalog
-    from klaudit.gpu import Figure, Gpu
+    from klaudit.gpu import Gpu
     from klaudit.leaderboard import Leaderboard
+    from klaudit.provenance import Figure
 
 _RULES = {"mean": "mean", "geomean": "geometric mean", "total": "total"}
 
@@ -133,17 +134,20 @@ def _floors(detail: Detail) -> Iterator[Step]:
             parts = floors(card, claims.work, 0, claims.launch)
             for index, name in enumerate(claims.case_names):
                 traffic, flops = float(claims.work.traffic[index, 0]), float(claims.work.flops[index, 0])
-                text = f"{show(traffic, 'bytes')} / {show(card.bandwidth, 'bandwidth')} = {show(float(parts.dram[index, 0]), 'time')}"
+                took = float(parts.dram[index, 0])
+                text = f"{show(traffic, 'bytes')} / {show(card.bandwidth, 'bandwidth')} = {show(took, 'time')}"
                 if parts.compute[index, 0] > parts.dram[index, 0]:
-                    peak = flops / float(parts.compute[index, 0])
-                    text = f"{show(flops, 'work')} / {show(peak, 'rate')} = {show(float(parts.compute[index, 0]), 'time')}"
+                    took = float(parts.compute[index, 0])
+                    text = f"{show(flops, 'work')} / {show(flops / took, 'rate')} = {show(took, 'time')}"
                 yield Step(f"Floor of {name or 'the case'} on {card.id}", text)
     for j, figure in enumerate(claims.figures):
         if not np.isfinite(figure.value[0]):
             continue
         bound = float(detail.roofs[j][0])
         name = claims.case_names[figure.case] if figure.case is not None else ""
-        over = f"{_RULES[figure.rule]} over {len(claims.case_names)} cases" if len(claims.case_names) > 1 else "the case"
+        over = (
+            f"{_RULES[figure.rule]} over {len(claims.case_names)} cases" if len(claims.case_names) > 1 else "the case"
+        )
         word = "floor" if figure.kind == "time" else "roof"
         yield Step(
             f"The {word} of {name or over}",
@@ -158,15 +162,15 @@ def _sets(detail: Detail) -> Iterator[Step]:
     singles = [CONDITION_BITS[c] for c in CONDITION_IDS if considered & CONDITION_BITS[c]]
     chosen = int(detail.judged.conditions[detail.places[0]])
     sets = dict.fromkeys([*singles, chosen, considered])
-    for j, figure in enumerate(claims.figures):
+    for figure in claims.figures:
         if figure.case is not None or not np.isfinite(figure.value[0]):
             continue
         for bits in (b for b in sets if b):
             each = [ceiling(claims, figure, w.whole) for w in worlds(claims, bits)]
             best = min(float(c[0]) for c in each) if figure.kind == "time" else max(float(c[0]) for c in each)
             names = condition_ids(bits)
-            label = "With all of them together" if bits == considered and len(names) > 1 else f"With {' and '.join(names)}"
+            label = (
+                "With all of them together" if bits == considered and len(names) > 1 else f"With {' and '.join(names)}"
+            )
             word = "at least" if figure.kind == "time" else "at most"
             yield Step(label, f"{word} {show(best, figure.kind)}")
-
-

@@ -64,7 +64,7 @@ class Grouping:
 
     def _by_card(self, rows: Index) -> list[tuple[Index, str, tuple[Gpu, ...], tuple[str, ...]]]:
         codes = self.rows_of.gpu_codes[rows]
-        found = []
+        found: list[tuple[Index, str, tuple[Gpu, ...], tuple[str, ...]]] = []
         for code in np.unique(codes):
             part = rows[codes == code]
             label = self.policy.gpu if code < 0 else self.rows_of.gpu_labels[code]
@@ -76,7 +76,9 @@ class Grouping:
                 self.unjudged.add(part, "unknown-gpu", self._unknown(label))
                 continue
             # Slowest first: where several would do, the report names the one that asks least.
-            cards = tuple(sorted((self.catalog.gpu(i).times(match.count) for i in match.ids), key=lambda c: c.bandwidth))
+            cards = tuple(
+                sorted((self.catalog.gpu(i).times(match.count) for i in match.ids), key=lambda c: c.bandwidth)
+            )
             found.append((part, label, cards, ("several-gpus",) if match.count > 1 else ()))
         return found
 
@@ -147,7 +149,9 @@ class Grouping:
         groups = []
         for part, workload, work, sized in self._single_case(rows, dtype):
             figures = tuple(
-                self._pick(part, column, None) for column in self.rows_of.figures if self._judgeable(column, work, sized)
+                self._pick(part, column, None)
+                for column in self.rows_of.figures
+                if self._judgeable(column, work, sized)
             )
             groups.append(
                 Claims(
@@ -173,9 +177,7 @@ class Grouping:
     def _pick(self, rows: Index, column: FigureColumn, case: int | None) -> Figure:
         scoring = self.era.scoring
         rule = column.rule or (scoring.time if column.kind == "time" else scoring.rate)
-        return Figure(
-            column.kind, rule, case, column.value[rows], column.low[rows], column.high[rows], column.header
-        )
+        return Figure(column.kind, rule, case, column.value[rows], column.low[rows], column.high[rows], column.header)
 
     def _board_figures(self, rows: Index, board: Board) -> tuple[Figure, ...]:
         """All figures of rows on a board of several cases; averages only of rows that lack no case."""
@@ -209,20 +211,25 @@ class Grouping:
         """Rows with their work, and whether its size is known."""
         if self.workload is not None and not (self.own_work and self.policy.trust_columns):
             return self._by_formula(rows, self.workload, dtype)
-        parts = []
+        parts: list[tuple[Index, Workload | None, Work, bool]] = []
         own, sized = self._own_counts(rows)
         known = own["flops"] + own["traffic"] > 0
         for flag in (True, False):
             pick = known & (sized == flag)
             if pick.any():
-                columns = {name: value[None, pick] for name, value in own.items()}
-                parts.append((rows[pick], None, Work(**columns, dtype=dtype, boundless_cache=not flag), flag))
+                parts.append((rows[pick], None, self._own_work(own, pick, dtype, sized=flag), flag))
         rest = rows[~known]
         if self.workload is not None and len(rest):
             parts += self._by_formula(rest, self.workload, dtype)
         elif len(rest):
             parts += self._bandwidth_only(rest, dtype)
         return parts
+
+    def _own_work(self, own: dict[str, Column], pick: NDArray[np.bool_], dtype: str, *, sized: bool) -> Work:
+        flops, traffic, reads, writes, one_way = (
+            own[name][None, pick] for name in ("flops", "traffic", "reads", "writes", "one_way")
+        )
+        return Work(flops, traffic, reads, writes, one_way, dtype=dtype, boundless_cache=not sized)
 
     def _size(self, rows: Index, name: str) -> Column:
         """The rows' size `name`: their own, else the user's, NaN where neither is."""
@@ -252,7 +259,9 @@ class Grouping:
             parts.append((rest, workload, replace(work, boundless_cache=True, narrow=narrow), False))
         elif len(rest):
             needed = ", ".join(workload.sizes)
-            self.unjudged.add(rest, "missing-size", f"{workload.id} needs its size: give columns or --size for {needed}")
+            self.unjudged.add(
+                rest, "missing-size", f"{workload.id} needs its size: give columns or --size for {needed}"
+            )
         return parts
 
     def _own_counts(self, rows: Index) -> tuple[dict[str, Column], NDArray[np.bool_]]:
@@ -307,6 +316,3 @@ def usable(claims: Claims) -> NDArray[np.bool_]:
     """Rows of a group that report at least one figure, shape (rows,)."""
     present = [np.isfinite(f.value) & np.isfinite(f.favourable) for f in claims.figures]
     return np.asarray(np.logical_or.reduce(present)) if present else np.zeros(len(claims.rows), dtype=np.bool_)
-
-
-

@@ -9,14 +9,17 @@ import numpy as np
 from klaudit import averages
 from klaudit.audit.contradictions import contradictions
 from klaudit.audit.search import find_slips
-from klaudit.floors import CONDITION_BITS, FEWER_OPERATIONS
+from klaudit.floors import FEWER_OPERATIONS
 from klaudit.report import CaseReport, Reported, RowReport
 from klaudit.units import show, show_cache
-from klaudit.verdict import CONDITIONS, Verdict
+from klaudit.verdict import CONDITION_BITS, CONDITIONS, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from klaudit.audit.claims import Claims, Figure
     from klaudit.audit.reports import Detail
+    from klaudit.floors import Floors
 
 _RULES = {"mean": "mean", "geomean": "geometric mean", "total": "total"}
 
@@ -26,7 +29,7 @@ def sentence(report: RowReport, detail: Detail, i: int) -> str:
     claims = detail.claims.take(np.array([i]))
     if report.verdict is Verdict.INCONSISTENT:
         return _disagreement(claims, detail, i)
-    parts = [_comparison(report, detail, i)]
+    parts = [_together(report, claims, detail) or _comparison(report, detail, i)]
     if report.verdict is Verdict.IMPOSSIBLE:
         parts.append(_limit(report, detail))
     elif report.verdict is Verdict.CONDITIONAL:
@@ -36,12 +39,27 @@ def sentence(report: RowReport, detail: Detail, i: int) -> str:
     return "; ".join(part for part in parts if part)
 
 
+def _together(report: RowReport, claims: Claims, detail: Detail) -> str:
+    """Figures that are possible one by one but not of one run at the roof; "" where one of them is above it."""
+    bound = "limit" if report.verdict is Verdict.IMPOSSIBLE else "roof"
+    ratios = [r.limit_ratio if bound == "limit" else r.ratio for r in (*report.reported, *report.cases)]
+    pair = _first_pair(claims)
+    if report.verdict is Verdict.WITHIN or pair is None or max(ratios) > 1:
+        return ""
+    low, high = reachable_rates(claims, *pair, detail.best if bound == "limit" else (detail.base,))
+    rate, time = (_name(claims, figure) for figure in pair)
+    return f"{rate} and {time} together: at the {bound} that time allows {show(low, 'rate')} to {show(high, 'rate')}"
+
+
 def _comparison(report: RowReport, detail: Detail, i: int) -> str:
     """The figure that comes closest to the roof, against it."""
-    shown = "limit_ratio" if report.verdict is Verdict.IMPOSSIBLE else "ratio"
-    case = max(report.cases, key=lambda c: float(getattr(c, shown)), default=None)
-    whole = max(report.reported, key=lambda r: float(getattr(r, shown)), default=None)
-    if case is not None and (whole is None or getattr(case, shown) >= getattr(whole, shown)):
+
+    def excess(figure: Reported | CaseReport) -> float:
+        return figure.limit_ratio if report.verdict is Verdict.IMPOSSIBLE else figure.ratio
+
+    case: CaseReport | None = max(report.cases, key=excess, default=None)
+    whole: Reported | None = max(report.reported, key=excess, default=None)
+    if case is not None and (whole is None or excess(case) >= excess(whole)):
         return _of_case(report, case, detail, i)
     return _of_average(report, whole, detail, i) if whole is not None else ""
 
@@ -140,7 +158,7 @@ def _disagreement(claims: Claims, detail: Detail, i: int) -> str:
         first, second = pair
         parts.append(f"{_name(claims, first)} and {_name(claims, second)} cannot be of one run")
         if first.kind != "time" and second.kind == "time" and first.case is None:
-            low, high = reachable_rates(claims, first, second, detail)
+            low, high = reachable_rates(claims, first, second, detail.best)
             parts.append(f"that time allows {show(low, first.kind)} to {show(high, first.kind)}")
     if slip is not None:
         parts.append(_slip(*slip))
@@ -159,14 +177,14 @@ def _name(claims: Claims, figure: Figure) -> str:
     return f"{rule}{figure.kind} {show(float(figure.value[0]), figure.kind)}{case}"
 
 
-def reachable_rates(claims: Claims, rate: Figure, time: Figure, detail: Detail) -> tuple[float, float]:
-    """The rates that a printed time allows, when no case is faster than its limit."""
+def reachable_rates(claims: Claims, rate: Figure, time: Figure, worlds: Sequence[Floors]) -> tuple[float, float]:
+    """The rates that a printed time allows, when no case is faster than the floors of the best world."""
     cases = len(claims.case_names)
     scale = cases if time.rule == "total" else 1
     work = claims.counted(rate)
     low, high = time.low / scale, time.high / scale
     if rate.rule == "mean" and time.rule != "geomean":
-        whole = np.minimum.reduce([w.whole[:, :1] if w.whole.shape[1] == 1 else w.whole for w in detail.best])
+        whole = np.minimum.reduce([w.whole[:, :1] if w.whole.shape[1] == 1 else w.whole for w in worlds])
         floor = whole.mean(axis=0)[:1]
         column = whole[:, :1]
         least = averages.least_mean_rate(work[:, :1], column, np.maximum(high, floor))
@@ -188,5 +206,3 @@ def _slip(figure: Figure, factor: float) -> str:
     else:
         cause = "GFLOPS read as TFLOPS" if factor < 1 else "TFLOPS read as GFLOPS"
     return f"with {name} {amount} ({cause}) they agree, below the roof"
-
-

@@ -10,6 +10,7 @@ import numpy as np
 
 from klaudit.audit import messages
 from klaudit.audit.claims import Claims, Figure
+from klaudit.audit.contradictions import BINARY_GIGA
 from klaudit.audit.judgement import Judgement
 from klaudit.audit.search import Judged, by_card, ceiling, judge_claims, possible, possible_on, worlds
 from klaudit.floors import INPUTS_RESIDENT, WRITE_BACK, Floors, floors, slowest
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Index = NDArray[np.intp]
 
-BINARY_GIGA = 2**30 / 1e9
 # Bisection of the cached share: 2 / 2**24 is finer than any printed figure.
 _SHARE_STEPS = 24
 
@@ -110,9 +110,10 @@ class Detail:
         ambiguous = np.zeros(count, dtype=np.bool_)
         if len(claims.cards) > 1:
             alone = by_card(claims, judged.considered)
-            within = sum(w.astype(int) for w, _ in alone)
-            bearable = sum(b.astype(int) for _, b in alone)
-            ambiguous = ((within > 0) & (within < len(alone))) | ((bearable > 0) & (bearable < len(alone)))
+            within = np.array([w for w, _ in alone])
+            bearable = np.array([b for _, b in alone])
+            # The cards differ where some but not all of them say yes.
+            ambiguous = (within.any(axis=0) != within.all(axis=0)) | (bearable.any(axis=0) != bearable.all(axis=0))
         unlaunched = [np.maximum(np.maximum(w.roof, w.port), w.least) for w in best]
         free = np.logical_or.reduce([possible_on(claims, w) for w in unlaunched])
         return cls(
@@ -190,9 +191,7 @@ def _report(judgement: Judgement, detail: Detail, i: int, row: int, marks: tuple
         ratio=max((r.ratio for r in reported), default=worst.ratio if worst else None),
         limit_ratio=max((r.limit_ratio for r in reported), default=worst.limit_ratio if worst else None),
         conditions=condition_ids(chosen),
-        alternatives=tuple(
-            condition_ids(bits) for bits, rows in judged.sufficient if bits != chosen and place in rows
-        ),
+        alternatives=tuple(condition_ids(bits) for bits, rows in judged.sufficient if bits != chosen and place in rows),
         cached_share=None if np.isnan(share) else share,
         rules=_rules(judgement, detail, i, row, verdict) + marks,
         worst_case=worst.name if worst else "",

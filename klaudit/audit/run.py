@@ -9,9 +9,9 @@ import numpy as np
 
 from klaudit import __version__
 from klaudit.audit.claims import ANY_ERA, Claims
+from klaudit.audit.grouping import Grouping, usable
 from klaudit.audit.judgement import Judgement
 from klaudit.audit.reports import above_measured, report_rows
-from klaudit.audit.grouping import Grouping, usable
 from klaudit.audit.search import Judged, judge_claims
 from klaudit.board import Board, Era
 from klaudit.catalog import Catalog
@@ -197,7 +197,8 @@ def audit(
     for batch in batches:
         gathering.add(judge(batch, catalog, board, policy))
     era_remark = (
-        f"{gathering.undated} rows have no date and {board.name} changed its rules: the most lenient of its eras decided"
+        f"{gathering.undated} rows have no date and {board.name} changed its rules:"
+        " the most lenient of its eras decided"
         if board is not None and gathering.undated
         else ""
     )

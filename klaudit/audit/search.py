@@ -85,7 +85,9 @@ def possible_on(claims: Claims, whole: Column) -> Flags:
     for rate, time in _mean_pairs(claims):
         both = passed & np.isfinite(rate.low) & np.isfinite(time.high)
         if both.any():
-            passed[both] = _pair_possible(claims.take(both), rate.take(both), time.take(both), whole[:, _pick(whole, both)])
+            passed[both] = _pair_possible(
+                claims.take(both), rate.take(both), time.take(both), whole[:, _pick(whole, both)]
+            )
     return passed
 
 

@@ -13,6 +13,7 @@ from klaudit.verdict import RULES, Verdict
 
 _STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 _NAME_CELLS: Final = 60
+_MESSAGE_CELLS: Final = 1000
 
 
 def write(audit: Audit, out: TextIO, view: View) -> None:
@@ -26,9 +27,8 @@ def _line(row: RowReport) -> Line:
     level = RULES[slug].level if slug in RULES else row.verdict.level or "note"
     if row.verdict.level == "error":
         level = "error"
-    who = clean(row.entry, _NAME_CELLS) + (f" on {clean(row.gpu, 30)}" if row.gpu else "")
-    message = clean(row.message)
-    text = f"{who}: {message}" if who else message
+    who = (clean(row.entry, _NAME_CELLS) or "(no name)") + (f" on {clean(row.gpu, _NAME_CELLS)}" if row.gpu else "")
+    text = f"{who}: {clean(row.message, _MESSAGE_CELLS)}"
     return (f"{clean(row.source)}:{row.line}: ", (level, _STYLES[level]), f" {slug}: {text}")
 
 

@@ -22,7 +22,7 @@ def write_table(explanation: Explanation, out: TextIO, view: View, stamp: Stamp)
 
 
 def _page(explanation: Explanation, width: int, stamp: Stamp) -> Iterator[Line]:
-    yield from paragraph(f"Claim: {clean(explanation.claim)}", width, "  ")
+    yield from paragraph(f"Claim: {clean(explanation.claim, 500)}", width, "  ")
     for number, step in enumerate(explanation.steps, start=1):
         yield ()
         yield from paragraph(clean(step.title), width, "    ", f"{number:2}. ")

@@ -21,6 +21,8 @@ STYLES: Final = {
 _VERDICT_CELLS: Final = 13
 _LABEL_CELLS: Final = 9
 _INDENT: Final = " " * (_LABEL_CELLS + 4)
+# No message of the judge is near it; a name of a file can be of any length.
+_TEXT_CELLS: Final = 1000
 _LEAST_NAME: Final = 16
 _GPU_CELLS: Final = 28
 _PLAIN: Final = {condition.id: condition.plain for condition in CONDITIONS}
@@ -57,9 +59,11 @@ def _outcome(row: RowReport) -> str:
     if row.verdict is Verdict.UNJUDGED or row.ratio is None:
         return row.rules[0] if row.rules else ""
     if row.verdict is Verdict.IMPOSSIBLE and row.limit_ratio is not None and row.limit_ratio > 1:
-        return f"{numbers.ratio(row.limit_ratio)} x the limit"
+        return f"{numbers.ratio(row.ratio)} x the roof, {numbers.ratio(row.limit_ratio)} x the limit"
     if row.ratio > 1:
         return f"{numbers.ratio(row.ratio)} x the roof"
+    if row.verdict is Verdict.INCONSISTENT and row.rules:
+        return row.rules[0]
     return f"{numbers.ratio(row.ratio)} of the roof"
 
 
@@ -117,4 +121,4 @@ def _case(case: CaseReport) -> str:
 
 def _labelled(label: str, text: str, width: int) -> list[Line]:
     first = f"  {pad(label, _LABEL_CELLS)}  "
-    return paragraph(clean(text), width, _INDENT, first)
+    return paragraph(clean(text, _TEXT_CELLS), width, _INDENT, first)

@@ -25,7 +25,7 @@ _NOT_FINITE: Final = frozenset(("inf", "infinity", "nan", "∞"))
 _LONGEST: Final = 64
 # No `\d` here: it takes full-width digits, and so does float().
 _CELL: Final = re.compile(r"([+-]?(?:[0-9][0-9.,]*|[.,][0-9]+)(?:[eE][+-]?[0-9]{1,6})?)\s*(.*)", re.DOTALL)
-_PLAIN: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
+_WITH_UNIT: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([^\W\d_][^\d_,']*)")
 _POWER: Final = re.compile(r"2(?:\^|\*\*)([0-9]{1,2})")
 _COMMA_GROUPS: Final = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+")
 _POINT_GROUPS: Final = re.compile(r"[+-]?[0-9]{1,3}(?:\.[0-9]{3})+")
@@ -35,6 +35,7 @@ _WIDEST: Final = 24
 _EXACT_DIGITS: Final = 12
 _LARGEST_POWER: Final = 22
 
+Edges = tuple[Column, Column, Column]  # value, low, high: filled in place
 Comma = Literal["decimal", "decimal-only", "thousands", "unclear"]
 
 
@@ -89,7 +90,7 @@ class Numbers:
     high: Column
     bad: list[Bad]
     unitless: list[int]
-    unit_text: str = ""
+    unit_text: str
 
 
 class CellProblem(Exception):
@@ -111,13 +112,15 @@ def read_numbers(cells: Sequence[str], expect: Expect) -> Numbers:
     expect : Expect
         What they may be.
     """
-    rows = len(cells)
-    value, low, high = (np.full(rows, np.nan) for _ in range(3))
-    rest: Sequence[int] = range(rows)
-    if expect.comma != "decimal-only" and (expect.unit is not None or expect.bare):
-        rest = _read_plain(cells, expect.unit, value, low, high)
-    numbers = Numbers(value, low, high, [], [], expect.unit.text if expect.unit else "")
-    unit_text = ""
+    value, low, high = (np.full(len(cells), np.nan) for _ in range(3))
+    rest: Sequence[int] = range(len(cells))
+    if expect.comma != "decimal-only":
+        if expect.unit is not None or expect.bare:
+            rest = _read_plain(cells, rest, expect.unit, (value, low, high))
+        if expect.kinds:
+            rest = _read_with_units(cells, rest, expect, (value, low, high))
+    bad: list[Bad] = []
+    unitless: list[int] = []
     for row in rest:
         text = cells[row].strip()
         if text.lower() in MISSING:
@@ -125,14 +128,15 @@ def read_numbers(cells: Sequence[str], expect: Expect) -> Numbers:
         try:
             printed, unit = read_cell(text, expect)
         except CellProblem as problem:
-            numbers.bad.append(Bad(row, problem.rule, problem.reason))
+            bad.append(Bad(row, problem.rule, problem.reason))
             continue
         if unit is None and not expect.bare:
-            numbers.unitless.append(row)
-            continue
-        value[row], low[row], high[row] = printed
-        unit_text = unit_text or (unit.text if unit else "")
-    return numbers if numbers.unit_text else Numbers(value, low, high, numbers.bad, numbers.unitless, unit_text)
+            unitless.append(row)
+        else:
+            value[row], low[row], high[row] = printed
+    read = np.flatnonzero(~np.isnan(value))
+    written = _unit_text(cells[read[0]]) if expect.unit is None and len(read) else ""
+    return Numbers(value, low, high, bad, unitless, expect.unit.text if expect.unit else written)
 
 
 def read_cell(text: str, expect: Expect) -> tuple[Printed, Unit | None]:
@@ -164,9 +168,14 @@ def read_cell(text: str, expect: Expect) -> tuple[Printed, Unit | None]:
 
 def unit_kind(text: str) -> str | None:
     """The kind of the unit that a cell carries, or None."""
-    match = _CELL.fullmatch(text.strip()) if len(text) <= _LONGEST else None
-    unit = find_unit(match[2]) if match and match[2] else None
+    unit = find_unit(_unit_text(text))
     return unit.kind if unit else None
+
+
+def _unit_text(text: str) -> str:
+    """What follows the number in a cell."""
+    match = _CELL.fullmatch(text.strip()) if len(text) <= _LONGEST else None
+    return match[2] if match else ""
 
 
 def _why_no_number(text: str) -> str:
@@ -246,36 +255,53 @@ def _shorten(text: str) -> str:
     return repr(text if len(text) <= 20 else text[:20] + "…")
 
 
-def _read_plain(cells: Sequence[str], unit: Unit | None, value: Column, low: Column, high: Column) -> Sequence[int]:
+def _read_with_units(cells: Sequence[str], rows: Sequence[int], expect: Expect, edges: Edges) -> Sequence[int]:
+    """Fill in the cells that are a plain decimal and a unit, and return the rows of the others."""
+    groups: dict[str, tuple[list[int], list[str]]] = {}
+    rest: list[int] = []
+    for row in rows:
+        match = _WITH_UNIT.fullmatch(cells[row])
+        if match is None:
+            rest.append(row)
+            continue
+        found = groups.setdefault(match[2], ([], []))
+        found[0].append(row)
+        found[1].append(match[1])
+    for text, (members, numbers) in groups.items():
+        try:
+            rest += _read_plain(numbers, members, _rule_unit(text, expect), edges)
+        except CellProblem:  # noqa: PERF203 (one a unit, not one a cell)
+            rest += members
+    return sorted(rest)
+
+
+def _read_plain(texts: Sequence[str], rows: Sequence[int], unit: Unit | None, edges: Edges) -> Sequence[int]:
     """Fill in the cells that are digits with at most one point, and return the rows of the others.
 
     The digits make one exact integer, the unit and the point one exact power of ten, so that a single division or
     product rounds as `read_printed` does, which reads "<digits>e<exponent>".
     """
-    if not cells:
+    if not texts:
         return ()
-    text = np.array(cells, dtype=np.str_)
-    if text.dtype.itemsize > 4 * _WIDEST:
-        text = np.array([c if len(c) <= _WIDEST else "?" for c in cells], dtype=np.str_)
-    width = text.dtype.itemsize // 4
-    if width == 0:
-        return ()
-    codes = np.ascontiguousarray(text).view(np.uint32).reshape(len(cells), width)
+    value, low, high = edges
+    table = np.array(texts, dtype=np.str_)
+    if table.dtype.itemsize > 4 * _WIDEST:
+        table = np.array([t if len(t) <= _WIDEST else "?" for t in texts], dtype=np.str_)
+    codes = table.view(np.uint32).reshape(len(texts), -1) if table.dtype.itemsize else np.zeros((len(texts), 1), "u4")
     digits, decimals, significant, plain = _scan(codes)
     power = (unit.exponent if unit else 0) - decimals
     factor = float(unit.factor if unit else 1)
+    places = np.asarray(rows)
     exact = plain & (significant >= _EXACT_DIGITS)
     fast = plain & ~exact & (power - 1 >= -_LARGEST_POWER) & (power <= _LARGEST_POWER) & (digits > 0)
-    value[fast] = _scaled(digits[fast], power[fast]) * factor
-    low[fast] = _scaled(digits[fast] * 10 - 5, power[fast] - 1) * factor
-    high[fast] = _scaled(digits[fast] * 10 + 5, power[fast] - 1) * factor
+    value[places[fast]] = _scaled(digits[fast], power[fast]) * factor
+    low[places[fast]] = _scaled(digits[fast] * 10 - 5, power[fast] - 1) * factor
+    high[places[fast]] = _scaled(digits[fast] * 10 + 5, power[fast] - 1) * factor
     suffix = f"e{unit.exponent}" if unit else ""
-    rows = np.flatnonzero(exact)
-    if len(rows):
-        value[rows] = np.array([float(cells[r] + suffix) for r in rows.tolist()]) * factor
-        low[rows] = high[rows] = value[rows]
+    long = np.array([float(texts[i] + suffix) for i in np.flatnonzero(exact).tolist()]) * factor
+    value[places[exact]] = low[places[exact]] = high[places[exact]] = long
     blank = codes[:, 0] == 0
-    rest: list[int] = np.flatnonzero(~(fast | exact | blank)).tolist()
+    rest: list[int] = places[~(fast | exact | blank)].tolist()
     return rest
 
 

@@ -24,7 +24,6 @@ _FOLDERS: Final = ("gpus", "workloads", "boards")
 _INDEX: Final = "index.json"
 _RELEASED: Final = "RELEASED"
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_NO_INDEX: Final[Index] = {"date": "", "sha256": "", "gpus": {}, "workloads": {}, "boards": {}}
 
 
 class _Spec(NamedTuple):
@@ -131,7 +130,7 @@ def _stored_index(folder: Path) -> Index | None:
         index: Index = json.loads((folder / _INDEX).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return index if isinstance(index, dict) and index.keys() == _NO_INDEX.keys() else None
+    return index if isinstance(index, dict) and index.keys() == Index.__required_keys__ else None
 
 
 def _read(path: Path) -> bytes:

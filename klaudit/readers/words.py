@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from datetime import date, datetime, timedelta
+from collections.abc import Callable, Hashable, Sequence
+from datetime import date
 from typing import Final, TypeVar
 
 import numpy as np
@@ -22,12 +23,14 @@ _FAILED: Final = re.compile(
     r"|reject(?:ed)?|invalid|unsound|crash(?:ed)?|oom|abort(?:ed)?|cancel(?:l?ed)?|pending|queued|running|skipped"
     r"|disqualified|banned|filtered|removed|deleted|unaccepted|unverified|mismatch)(?![a-z])"
 )
-_DAY: Final = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s*(Z|UTC|[+-]\d\d:?(?:\d\d)?)?)?",
-    re.ASCII | re.IGNORECASE,
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_CLOCK: Final = re.compile(
+    r"(?:[T ]([01][0-9]|2[0-3]):([0-5][0-9])(?::(?:[0-5][0-9]|60)(?:[.,][0-9]+)?)?"
+    r"\s*(?:Z|UTC|([+-])([0-9]{2}):?([0-9]{2})?)?)?",
+    re.IGNORECASE,
 )
 _EPOCH: Final = re.compile(r"[0-9]{10}(?:[0-9]{3})?")
-_UNIX: Final = date(1970, 1, 1)
+_UNIX: Final = date(1970, 1, 1).toordinal()
 
 
 def is_missing(text: str) -> bool:
@@ -52,12 +55,13 @@ def read_label(text: str) -> str | None:
 
 def read_days(cells: Sequence[str]) -> tuple[NDArray[np.datetime64], list[int]]:
     """The days in UTC, NaT where there is none, and the rows whose text is no date."""
-    days: dict[str, int | None] = {text: read_day(text) for text in dict.fromkeys(cells)}
+    # Days and times of day repeat far more often than their pairs.
+    day, shift = functools.lru_cache(4096)(_read_day), functools.lru_cache(65_536)(_read_clock)
+    days = [_join_day(text, day, shift) for text in cells]
+    bad = [row for row, found in enumerate(days) if found is None and not is_missing(cells[row])]
     missing = np.iinfo(np.int64).min  # numpy's NaT
-    numbers: Iterable[int] = (missing if (day := days[c]) is None else day for c in cells)
-    bad = {text for text, day in days.items() if day is None and not is_missing(text)}
-    column = np.fromiter(numbers, np.int64, len(cells)).view("datetime64[D]")
-    return column, [row for row, c in enumerate(cells) if c in bad] if bad else []
+    column = np.array([missing if found is None else found for found in days], dtype=np.int64)
+    return column.view("datetime64[D]"), bad
 
 
 def read_day(text: str) -> int | None:
@@ -68,18 +72,34 @@ def read_day(text: str) -> int | None:
     >>> read_day("1970-01-03"), read_day("1970-01-02T23:30:00-01:00"), read_day("3 March")
     (2, 2, None)
     """
+    return _join_day(text, _read_day, _read_clock)
+
+
+def _join_day(text: str, day: Callable[[str], int | None], shift: Callable[[str], int | None]) -> int | None:
     text = text.strip()
-    if _EPOCH.fullmatch(text):
-        return int(text[:10]) // 86_400
-    match = _DAY.fullmatch(text)
+    found, moved = day(text[:10]), shift(text[10:])
+    if found is not None and moved is not None:
+        return found + moved
+    return int(text[:10]) // 86_400 if _EPOCH.fullmatch(text) else None
+
+
+def _read_day(text: str) -> int | None:
+    try:
+        return date.fromisoformat(text).toordinal() - _UNIX if _DAY.fullmatch(text) else None
+    except ValueError:
+        return None
+
+
+def _read_clock(text: str) -> int | None:
+    """How many days a time of day and its zone lie from the written day in UTC."""
+    match = _CLOCK.fullmatch(text)
     if match is None:
         return None
-    year, month, day, hour, minute, second, zone = match.groups()
-    try:
-        moment = datetime(int(year), int(month), int(day), int(hour or 0), int(minute or 0), min(int(second or 0), 59))
-        return (moment - _offset(zone)).toordinal() - _UNIX.toordinal()
-    except (ValueError, OverflowError):
-        return None
+    hour, minute, sign, zone_hours, zone_minutes = match.groups()
+    if sign is None:
+        return 0
+    ahead = int(zone_hours) * 60 + int(zone_minutes or 0)
+    return (int(hour) * 60 + int(minute) - (ahead if sign == "+" else -ahead)) // 1440
 
 
 def says_no(text: str, good: bool = True) -> bool:
@@ -96,11 +116,3 @@ def says_no(text: str, good: bool = True) -> bool:
     if text in _TRUE or text in _FALSE:
         return (text in _TRUE) != good
     return good and _FAILED.search(text) is not None
-
-
-def _offset(zone: str | None) -> timedelta:
-    if zone is None or zone[0] not in "+-":
-        return timedelta(0)
-    digits = zone[1:].replace(":", "").ljust(4, "0")
-    ahead = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
-    return -ahead if zone[0] == "-" else ahead
