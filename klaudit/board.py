@@ -23,7 +23,6 @@ class Case:
 
     name: str
     sizes: Mapping[str, float]
-    dtype: str | None = None
     aliases: tuple[str, ...] = ()
 
 

@@ -19,7 +19,8 @@ from klaudit.workload import Workload
 class Reported:
     """One figure as a row reports it, with its roof and limit, all in SI.
 
-    `ratio` and `limit_ratio` are rate over ceiling or floor over time: above 1 is above.
+    `ratio` and `limit_ratio` are rate over ceiling or floor over time: above 1 is above. `measured` is the figure at
+    the best bandwidth measured on the card, where that is known.
     """
 
     kind: Literal["rate", "time", "bandwidth"]
@@ -31,6 +32,7 @@ class Reported:
     limit: float
     ratio: float
     limit_ratio: float
+    measured: float | None = None
     header: str = ""
 
 

@@ -183,6 +183,19 @@ _RULES: Final = (
         "The row lacks figures for some cases, so its averages are not judged against the full case list.",
     ),
     Rule(
+        "columns-ignored",
+        "note",
+        "The row's own counts are not used",
+        "The row states operations, bytes or a dtype that differ from those of its board or workload, which decide:"
+        " else a submission could acquit itself. --trust-columns takes the row's word.",
+    ),
+    Rule(
+        "not-compulsory",
+        "warning",
+        "Bytes counted with re-reads",
+        "The row counts bytes that were read again. Only bytes that must move bound a time.",
+    ),
+    Rule(
         "several-gpus",
         "note",
         "Several cards",

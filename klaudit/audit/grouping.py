@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     Column = NDArray[np.float64]
     Index = NDArray[np.intp]
 
+# Counts that agree this well are the same count, rounded.
+_SAME_COUNT = 0.005
 WORK_COLUMNS = ("flops", "reads", "writes", "flops_per_element", "bytes_per_element")
 
 
@@ -47,25 +50,34 @@ class Grouping:
         self.era = era
         self.policy = policy
         self.unjudged = Unjudged()
+        self.unknown: list[tuple[Index, str]] = []
+        self.noted: dict[str, set[int]] = {"missing-case": set(), "columns-ignored": set()}
         name = (board.workload if board else None) or policy.workload
         self.workload: Workload | None = catalog.workload(name) if name else None
         self.own_work = any(bool(np.isfinite(c).any()) for c in leaderboard.work.values())
 
     def split(self, rows: Index) -> list[Claims]:
         """The groups of `rows`; what cannot be judged goes to `unjudged`."""
-        groups: list[Claims] = []
-        for part, label, cards, notes in self._by_card(rows):
-            for same, dtype in self._by_dtype(part):
-                for steady, conditions in self._by_runs(same, cards):
-                    groups += self._with_work(steady, label, cards, dtype, conditions, notes)
-        return groups
+        return [
+            claims
+            for part, label, cards, notes in self._by_card(rows)
+            for claims in self.on_cards(part, label, cards, notes)
+        ]
+
+    def on_cards(
+        self, rows: Index, label: str, cards: tuple[Gpu, ...], notes: tuple[str, ...] = ()
+    ) -> Iterator[Claims]:
+        """The groups of `rows` when their label can mean `cards`."""
+        for same, dtype in self._by_dtype(rows):
+            for steady, conditions in self._by_runs(same, cards):
+                yield from self._with_work(steady, label, cards, dtype, conditions, notes)
 
     # -- which card ---------------------------------------------------------------------------------------------------
 
     def _by_card(self, rows: Index) -> list[tuple[Index, str, tuple[Gpu, ...], tuple[str, ...]]]:
         codes = self.rows_of.gpu_codes[rows]
         found: list[tuple[Index, str, tuple[Gpu, ...], tuple[str, ...]]] = []
-        for code in np.unique(codes):
+        for code in np.flatnonzero(np.bincount(codes + 1)) - 1:
             part = rows[codes == code]
             label = self.policy.gpu if code < 0 else self.rows_of.gpu_labels[code]
             if not label:
@@ -74,6 +86,7 @@ class Grouping:
             match = self.catalog.find_gpus(label, self.board, self.policy.gpu_labels)
             if not match.ids:
                 self.unjudged.add(part, "unknown-gpu", self._unknown(label))
+                self.unknown.append((part, label))
                 continue
             # Slowest first: where several would do, the report names the one that asks least.
             cards = tuple(
@@ -92,9 +105,12 @@ class Grouping:
     def _by_dtype(self, rows: Index) -> list[tuple[Index, str]]:
         """Rows with the dtype that board, row or user state; "" where nobody does."""
         stated = self.board.dtype if self.board and self.board.dtype else ""
-        if stated and not self.policy.trust_columns:
-            return [(rows, stated)]
         codes = self.rows_of.dtype_codes
+        if stated and not self.policy.trust_columns:
+            if codes is not None:
+                others = [i for i, text in enumerate(self.rows_of.dtypes) if find_dtype(text) not in (stated, None)]
+                self.noted["columns-ignored"].update(rows[np.isin(codes[rows], others)].tolist())
+            return [(rows, stated)]
         if codes is None:
             return [(rows, stated or self.policy.dtype)]
         parts = []
@@ -136,18 +152,23 @@ class Grouping:
                 name: np.array([[case.sizes[name]] for case in board.cases], dtype=np.float64)
                 for name in self.workload.sizes
             }
+            work = work_of(self.workload, sizes, dtype)
+            self._note_ignored(rows, self.workload, work)
+            self.noted["missing-case"].update(rows[self.missing_case(rows)].tolist())
             claims = Claims(
                 rows=rows,
                 workload=self.workload,
                 case_names=tuple(c.name for c in board.cases),
                 case_sizes=tuple(dict(c.sizes) for c in board.cases),
-                work=work_of(self.workload, sizes, dtype),
+                work=work,
                 figures=self._board_figures(rows, board),
                 **shared,  # type: ignore[arg-type]
             )
             return [claims]
         groups = []
         for part, workload, work, sized in self._single_case(rows, dtype):
+            if workload is not None:
+                self._note_ignored(part, workload, work)
             figures = tuple(
                 self._pick(part, column, None)
                 for column in self.rows_of.figures
@@ -204,6 +225,24 @@ class Grouping:
         some, every = np.logical_or.reduce(list(present.values())), np.logical_and.reduce(list(present.values()))
         has_columns = any(column.case in names for column in self.rows_of.figures)
         return np.asarray((some | has_columns) & ~every)
+
+    def _note_ignored(self, rows: Index, workload: Workload, work: Work) -> None:
+        """Note rows whose own counts differ from those of the board or workload, which decide."""
+        one_case = len(work.flops) == 1 and not work.boundless_cache
+        expected: dict[str, Column] = {}
+        if one_case:
+            expected = {"flops": work.flops[0], "reads": work.reads[0], "writes": work.writes[0]}
+        if workload.per_element:
+            one = workload.with_bytes({workload.sizes[0]: 1.0}, work.dtype)
+            traffic = workload.reads.formula(one) + workload.writes.formula(one)
+            expected |= {
+                "flops_per_element": np.array([workload.flops.formula(one)]),
+                "bytes_per_element": np.array([traffic]),
+            }
+        for name, column in self.rows_of.work.items():
+            own = column[rows]
+            same = np.isclose(own, expected[name], rtol=_SAME_COUNT) if name in expected else np.zeros(len(rows), bool)
+            self.noted["columns-ignored"].update(rows[np.isfinite(own) & ~same].tolist())
 
     # -- rows that are one case each ----------------------------------------------------------------------------------
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from klaudit.audit.search import Judged
@@ -27,6 +28,8 @@ class Judgement:
         Where a row was judged: the index into `groups`, and its place there; -1 where it was not.
     reasons : mapping of int to (rule, message)
         Why a row is unjudged.
+    noted : mapping of str to frozenset of int
+        Rows with a note that their columns earned: `missing-case`, `columns-ignored`.
     undated : int
         Rows without a date on a board of several eras: the most lenient one decided.
     """
@@ -38,5 +41,5 @@ class Judgement:
     place: NDArray[np.int32]
     groups: tuple[Judged, ...]
     reasons: dict[int, tuple[str, str]]
-    incomplete: frozenset[int] = frozenset()
+    noted: Mapping[str, frozenset[int]] = field(default_factory=dict)
     undated: int = 0

@@ -42,7 +42,8 @@ def sentence(report: RowReport, detail: Detail, i: int) -> str:
 def _together(report: RowReport, claims: Claims, detail: Detail) -> str:
     """Figures that are possible one by one but not of one run at the roof; "" where one of them is above it."""
     bound = "limit" if report.verdict is Verdict.IMPOSSIBLE else "roof"
-    ratios = [r.limit_ratio if bound == "limit" else r.ratio for r in (*report.reported, *report.cases)]
+    figures: list[Reported | CaseReport] = [*report.reported, *report.cases]
+    ratios = [f.limit_ratio if bound == "limit" else f.ratio for f in figures]
     pair = _first_pair(claims)
     if report.verdict is Verdict.WITHIN or pair is None or max(ratios) > 1:
         return ""
@@ -152,7 +153,7 @@ def _list(names: list[str]) -> str:
 def _disagreement(claims: Claims, detail: Detail, i: int) -> str:
     """Which figures cannot be of one run, the interval that would be, and the slip that explains it."""
     pair = next(((a, b) for a, b, flags in contradictions(claims) if flags[0]), None) or _first_pair(claims)
-    slip = find_slips(claims)[0]
+    index, factors = find_slips(claims)
     parts = []
     if pair is not None:
         first, second = pair
@@ -160,8 +161,8 @@ def _disagreement(claims: Claims, detail: Detail, i: int) -> str:
         if first.kind != "time" and second.kind == "time" and first.case is None:
             low, high = reachable_rates(claims, first, second, detail.best)
             parts.append(f"that time allows {show(low, first.kind)} to {show(high, first.kind)}")
-    if slip is not None:
-        parts.append(_slip(*slip))
+    if index[0] >= 0:
+        parts.append(_slip(claims.figures[index[0]], float(factors[0])))
     return "; ".join(parts) or "the figures over all cases and those of the cases cannot be of one run"
 
 

@@ -35,10 +35,9 @@ def above_measured(judgement: Judgement) -> Flags:
     flags = np.zeros(len(judgement.leaderboard), dtype=np.bool_)
     for index, judged in enumerate(judgement.groups):
         claims = judged.claims
-        known = [card.measured_bandwidth for card in claims.cards]
-        if any(b is None for b in known) or not known:
+        fastest = _best_measured(claims)
+        if fastest is None:
             continue
-        fastest = max(b for b in known if b is not None)
         ours = (judgement.group[claims.rows] == index) & (judged.verdict == Verdict.WITHIN)
         beaten = ours & ~possible_on(claims, dram_floor(claims.work.traffic, fastest))
         flags[claims.rows[beaten]] = True
@@ -96,6 +95,7 @@ class Detail:
     best: tuple[Floors, ...]
     roofs: tuple[Column, ...]
     limits: tuple[Column, ...]
+    measured: tuple[Column | None, ...]
     shares: Column
     ambiguous: Flags
     launch_bound: Flags
@@ -124,6 +124,7 @@ class Detail:
             best=best,
             roofs=tuple(_spread(ceiling(claims, f, base.roof), count) for f in claims.figures),
             limits=tuple(_spread(_best(f, [ceiling(claims, f, w.whole) for w in best]), count) for f in claims.figures),
+            measured=tuple(_measured(claims, f, count) for f in claims.figures),
             shares=_cached_shares(judged, claims, places),
             ambiguous=ambiguous & (judged.verdict[places] != Verdict.INCONSISTENT),
             launch_bound=free & (judged.verdict[places] == Verdict.IMPOSSIBLE),
@@ -145,6 +146,24 @@ def _spread(column: Column, count: int) -> Column:
 
 def _best(figure: Figure, each: list[Column]) -> Column:
     return np.asarray(np.minimum.reduce(each) if figure.kind == "time" else np.maximum.reduce(each))
+
+
+def _one_of(column: Column | None, row: int) -> float | None:
+    return None if column is None else float(column[row])
+
+
+def _best_measured(claims: Claims) -> float | None:
+    """The best measured bandwidth of the cards that a label can mean [B/s]; None where one of them is unmeasured."""
+    known = [card.measured_bandwidth for card in claims.cards]
+    return None if None in known else max(b for b in known if b is not None)
+
+
+def _measured(claims: Claims, figure: Figure, count: int) -> Column | None:
+    """A figure at the best bandwidth measured on the card, from DRAM alone."""
+    bandwidth = _best_measured(claims)
+    if bandwidth is None or not claims.work.traffic.any():
+        return None
+    return _spread(ceiling(claims, figure, dram_floor(claims.work.traffic, bandwidth)), count)
 
 
 def _cached_shares(judged: Judged, claims: Claims, places: Index) -> Column:
@@ -218,6 +237,7 @@ def _reported(detail: Detail, i: int) -> tuple[Reported, ...]:
                     limit=float(detail.limits[j][i]),
                     ratio=detail.ratio(j, i),
                     limit_ratio=detail.ratio(j, i, limit=True),
+                    measured=_one_of(detail.measured[j], i),
                     header=figure.header,
                 )
             )
@@ -319,8 +339,7 @@ def _rules(judgement: Judgement, detail: Detail, i: int, row: int, verdict: Verd
         rules.append("ambiguous-gpu")
     if _binary(detail, i):
         rules.append("binary-reading")
-    if row in judgement.incomplete:
-        rules.append("missing-case")
+    rules += [rule for rule, noted in judgement.noted.items() if row in noted]
     rules += [t.rule for t in judgement.leaderboard.troubles if t.row == row and t.rule not in rules]
     rules += detail.claims.notes
     return tuple(rules)

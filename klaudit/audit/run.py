@@ -12,9 +12,10 @@ from klaudit.audit.claims import ANY_ERA, Claims
 from klaudit.audit.grouping import Grouping, usable
 from klaudit.audit.judgement import Judgement
 from klaudit.audit.reports import above_measured, report_rows
-from klaudit.audit.search import Judged, judge_claims
+from klaudit.audit.search import Judged, judge_claims, possible
 from klaudit.board import Board, Era
 from klaudit.catalog import Catalog
+from klaudit.floors import relevant
 from klaudit.leaderboard import Leaderboard
 from klaudit.report import Audit, RowReport, Summary
 from klaudit.verdict import CONDITIONS, Policy, Verdict
@@ -74,7 +75,7 @@ class _Judging:
         self.policy = policy
         self.groups: list[Judged] = []
         self.reasons: dict[int, tuple[str, str]] = {}
-        self.incomplete: set[int] = set()
+        self.noted: dict[str, set[int]] = {}
         count = len(leaderboard)
         self.verdict = np.full(count, Verdict.UNJUDGED, dtype=np.uint8)
         self.conditions = np.zeros(count, dtype=np.uint16)
@@ -97,7 +98,7 @@ class _Judging:
         return Judgement(
             self.leaderboard, self.verdict, self.conditions, self.group, self.place, tuple(self.groups),
             {row: reason for row, reason in self.reasons.items() if not judged[row]},
-            frozenset(self.incomplete), undated,
+            {rule: frozenset(noted) for rule, noted in self.noted.items()}, undated,
         )  # fmt: skip
 
     def _by_era(self, rows: Index) -> Iterator[tuple[Era, Index, bool]]:
@@ -126,13 +127,27 @@ class _Judging:
         groups = grouping.split(rows)
         for row, rule, message in grouping.unjudged.rows:
             self.reasons.setdefault(row, (rule, message))
+        self._beyond_every_card(grouping)
+        for rule, noted in grouping.noted.items():
+            self.noted.setdefault(rule, set()).update(noted)
         for claims in groups:
-            self.incomplete.update(int(r) for r in claims.rows[grouping.missing_case(claims.rows)])
             useful = usable(claims)
             for row in claims.rows[~useful]:
                 self.reasons.setdefault(int(row), _no_figure(self.leaderboard, int(row), claims))
             if useful.any():
                 self._keep_milder(judge_claims(claims if useful.all() else claims.take(useful)))
+
+    def _beyond_every_card(self, grouping: Grouping) -> None:
+        """Say so where a row's GPU is unknown but its score is beyond any card of the catalogue."""
+        if not grouping.unknown:
+            return
+        cards = tuple(self.catalog.gpu(name) for name in self.catalog.gpu_ids)
+        for part, label in grouping.unknown:
+            for claims in grouping.on_cards(part, label, cards):
+                considered = relevant(cards, claims.work, claims.conditions, claims.launch)
+                for row in claims.rows[~possible(claims, considered)]:
+                    rule, message = self.reasons[int(row)]
+                    self.reasons[int(row)] = (rule, f"{message}; its score is above the limit of every card known")
 
     def _keep_milder(self, judged: Judged) -> None:
         """Take over the verdicts of a group, except where an earlier era was milder."""

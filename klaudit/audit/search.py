@@ -157,7 +157,7 @@ def judge_claims(claims: Claims) -> Judged:
         hopeless = above[~bearable]
         verdict[hopeless] = Verdict.IMPOSSIBLE
         if len(hopeless):
-            slipped[hopeless] = np.asarray([s is not None for s in find_slips(claims.take(hopeless))])
+            slipped[hopeless] = find_slips(claims.take(hopeless))[0] >= 0
             verdict[slipped] = Verdict.INCONSISTENT
         open_ = above[bearable]
         verdict[open_] = Verdict.CONDITIONAL
@@ -190,24 +190,30 @@ def _smallest_sets(
     return sufficient
 
 
-def find_slips(claims: Claims) -> list[tuple[Figure, float] | None]:
-    """For each row the figure and the factor that would bring it under the roof, without conditions; None if none.
+def find_slips(claims: Claims) -> tuple[NDArray[np.int64], Column]:
+    """For each row the figure and the factor that would bring it under the roof, without conditions.
 
     Only rows with two figures over all cases: one figure alone does not say which is wrong.
+
+    Returns
+    -------
+    index : ndarray of int, shape (rows,)
+        The place of the figure among the claims' figures; -1 where no slip helps.
+    factor : ndarray, shape (rows,)
+        What to multiply it by.
     """
-    found: list[tuple[Figure, float] | None] = [None] * len(claims.rows)
-    whole = [f for f in claims.figures if f.case is None]
+    count = len(claims.rows)
+    index, factors = np.full(count, -1, dtype=np.int64), np.ones(count)
+    whole = [(j, f) for j, f in enumerate(claims.figures) if f.case is None]
     if len(whole) < 2:
-        return found
-    enough = np.sum([np.isfinite(f.value) for f in whole], axis=0) >= 2
-    for figure, factor in itertools.product(whole, SLIPS):
+        return index, factors
+    enough = np.sum([np.isfinite(f.value) for _, f in whole], axis=0) >= 2
+    for (j, figure), factor in itertools.product(whole, SLIPS):
         slid = replace(figure, value=figure.value * factor, low=figure.low * factor, high=figure.high * factor)
-        others = tuple(slid if f is figure else f for f in claims.figures)
-        trial = replace(claims, figures=others)
-        mended = enough & np.isfinite(figure.value) & ~contradictory(trial) & possible(trial, 0)
-        for row in np.flatnonzero(mended):
-            found[row] = found[row] or (figure, factor)
-    return found
+        trial = replace(claims, figures=(*claims.figures[:j], slid, *claims.figures[j + 1 :]))
+        mended = enough & np.isfinite(figure.value) & (index < 0) & ~contradictory(trial) & possible(trial, 0)
+        index[mended], factors[mended] = j, factor
+    return index, factors
 
 
 def by_card(claims: Claims, considered: int) -> Sequence[tuple[Flags, Flags]]:

@@ -54,7 +54,8 @@ def _conditions(policy: Policy, board: Board | None) -> tuple[tuple[str, ...], t
     out = set(policy.ruled_out)
     if board is not None and len(board.eras) == 1:
         out |= {ruled.condition for ruled in board.eras[0].harness.rules_out}
-    kept = [c.id for c in CONDITIONS if c.id not in out and (c.allowed_by_default or c.id in policy.allowed)]
+    # Compression counts on cards that always compress; elsewhere only where it is allowed by name.
+    kept = [c.id for c in CONDITIONS if c.id not in out and (c.id != "compressed-data" or c.id in policy.allowed)]
     return tuple(c.id for c in CONDITIONS if c.id in out), tuple(kept)
 
 

@@ -8,10 +8,9 @@ from typing import Final, TextIO
 from klaudit.formats import View
 from klaudit.formats.json_ import dumps, row_object, text
 from klaudit.formats.lines import LEAST_WIDTH, Line, paragraph, write_lines
-from klaudit.formats.numbers import ratio
 from klaudit.formats.provenance import HARNESS, NO_CLEARANCE, Stamp
-from klaudit.formats.rows import STYLES, condition_lines
-from klaudit.formats.text import clean, clean_lines
+from klaudit.formats.rows import STYLES, condition_lines, how_far
+from klaudit.formats.text import cells, clean, clean_lines
 from klaudit.report import Explanation, RowReport
 from klaudit.verdict import Verdict
 
@@ -23,11 +22,15 @@ def write_table(explanation: Explanation, out: TextIO, view: View, stamp: Stamp)
 
 def _page(explanation: Explanation, width: int, stamp: Stamp) -> Iterator[Line]:
     yield from paragraph(f"Claim: {clean(explanation.claim, 500)}", width, "  ")
+    yield ()
     for number, step in enumerate(explanation.steps, start=1):
-        yield ()
-        yield from paragraph(clean(step.title), width, "    ", f"{number:2}. ")
-        for line in clean_lines(step.arithmetic).split("\n"):
-            if line.strip():
+        title, arithmetic = clean(step.title), clean_lines(step.arithmetic).strip()
+        short = f"{title}: {arithmetic}"
+        if "\n" not in short and cells(short) + 4 <= width:
+            yield (f"{number:2}. {short}",)
+        else:
+            yield from paragraph(title, width, "    ", f"{number:2}. ")
+            for line in arithmetic.split("\n"):
                 yield from paragraph(line, width, "      ", "    ")
         if step.source:
             yield from paragraph(f"source: {clean(step.source)}", width, "      ", "    ")
@@ -51,10 +54,7 @@ def _page(explanation: Explanation, width: int, stamp: Stamp) -> Iterator[Line]:
 def _how_far(row: RowReport) -> str:
     if row.ratio is None:
         return f" ({', '.join(row.rules)})" if row.rules else ""
-    said = f", {ratio(row.ratio)} x the roof" if row.ratio > 1 else f", {ratio(row.ratio)} of the roof"
-    if row.limit_ratio is None:
-        return said
-    return f"{said}, {ratio(row.limit_ratio)} {'x' if row.limit_ratio > 1 else 'of'} the limit"
+    return f", {how_far(row.ratio, row.limit_ratio)}"
 
 
 def write_json(explanation: Explanation, out: TextIO, view: View, stamp: Stamp) -> None:

@@ -14,10 +14,12 @@ from klaudit.formats.numbers import plain, rounded, together, unit_of, whole
 from klaudit.formats.provenance import Stamp
 from klaudit.formats.text import can_show, clean
 from klaudit.report import Roofs
+from klaudit.units import show
 
 # A gigabyte read as a gibibyte: what a published figure becomes under that misreading.
 BINARY: Final = 2**30 / 1e9
-_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+_LETTERS: Final = "abcdefghij"
+_MOST_CURVES: Final = len(_LETTERS)
 _ABSENT: Final = "-"
 
 
@@ -48,11 +50,14 @@ def _page(cards: Sequence[Card], width: int, binary: bool, fancy: bool, stamp: S
     yield from columns(*_table(cards, binary), width, left=2)
     yield ()
     yield from _remarks(cards, width)
-    curves = [
-        Curve(letter, _bandwidth(card.roofs, binary), card.roofs.peak.rate if card.roofs.peak else None)
-        for letter, card in zip(_LETTERS, cards, strict=False)  # the chart takes as many cards as there are letters
-    ]
-    yield from ((line,) for line in chart(curves, _intensity(cards), width, fancy))
+    if len(cards) > _MOST_CURVES:
+        yield (f"The chart shows up to {_MOST_CURVES} cards: name some with --gpu.",)
+    else:
+        curves = [
+            Curve(letter, _bandwidth(card.roofs, binary), card.roofs.peak.rate if card.roofs.peak else None)
+            for letter, card in zip(_LETTERS, cards, strict=False)
+        ]
+        yield from ((line,) for line in chart(curves, _intensity(cards), width, fancy))
     yield ()
     yield from stamp.lines(width)[:1]
 
@@ -66,7 +71,7 @@ def _heading(cards: Sequence[Card], width: int) -> list[Line]:
     if roofs.intensity is not None:
         said += f": {plain(roofs.intensity, 4)} FLOP/B"
     if roofs.traffic is not None:
-        said += f", {plain(roofs.traffic / 1e6, 5)} MB of compulsory traffic"
+        said += f", {show(roofs.traffic, 'bytes')} of compulsory traffic"
     return paragraph(clean(said), width)
 
 
@@ -80,7 +85,8 @@ def _table(cards: Sequence[Card], binary: bool) -> tuple[list[str], list[list[st
     header = ["", "card", byte, *(("dram",) if with_workload else ()), f"port{'' if with_workload else ' ' + byte}"]
     header += ["compute", *(("special",) if with_workload else ()), "ridge", *(("floor",) if with_floor else ())]
     rows = []
-    for letter, card in zip((*_LETTERS, *[""] * len(cards)), cards, strict=False):
+    letters = _LETTERS if len(cards) <= _MOST_CURVES else [""] * len(cards)
+    for letter, card in zip(letters, cards, strict=False):
         roofs = card.roofs
         gpu = roofs.gpu
         compute = roofs.compute if with_workload else (roofs.peak.rate if roofs.peak else None)
@@ -95,7 +101,7 @@ def _table(cards: Sequence[Card], binary: bool) -> tuple[list[str], list[list[st
         if with_floor:
             row.append(together([roofs.floor], "time")[0] if roofs.floor is not None else _ABSENT)
         rows.append(row)
-    named = {"dram": f"dram {unit}"}
+    named = {"dram": f"dram {unit}"} if with_workload else {"compute": f"compute {unit}"}
     return [named.get(name, name) for name in header], rows
 
 
@@ -104,16 +110,19 @@ def _remarks(cards: Sequence[Card], width: int) -> Iterator[Line]:
     for card in cards:
         if card.roofs.peak is not None:
             pipes.setdefault(card.roofs.peak.label, []).append(card.roofs.gpu.id)
-    which = "; ".join(label if len(pipes) == 1 else f"{label} on {', '.join(ids)}" for label, ids in pipes.items())
+    # The pipe of most cards goes without saying whose it is.
+    usual = max(pipes, key=lambda label: len(pipes[label]), default="none known")
+    others = [f"{label} on {', '.join(ids)}" for label, ids in pipes.items() if label != usual]
+    which = "; ".join([usual, *others])
     if cards[0].roofs.workload is not None:
         yield from paragraph(
             "All rates in the unit of the dram column. dram: bandwidth times intensity. port: what the caches can hand"
-            f" out. compute: the best dense pipe ({which or 'none known'}). special: logarithms and exponentials on"
+            f" out. compute: the best dense pipe ({which}). special: logarithms and exponentials on"
             " their own units, shown and never judged. ridge: FLOP/B at which dram and compute meet.",
             width,
         )
     else:
-        yield from paragraph(f"compute: the best dense pipe ({which or 'none known'}), in TFLOP/s.", width)
+        yield from paragraph(f"compute: the best dense pipe ({which}).", width)
     for label in dict.fromkeys(card.served_as for card in cards if card.served_as):
         yield from paragraph(f"* can be served under the name {clean(label)}.", width)
     yield ()

@@ -55,16 +55,21 @@ def _headline(row: RowReport, width: int, with_source: bool) -> Line:
 
 
 def _outcome(row: RowReport) -> str:
-    """The ratio in words, or the reason where there is none."""
-    if row.verdict is Verdict.UNJUDGED or row.ratio is None:
+    """The ratio in words, of the figure or case that is furthest up, or the reason where there is none."""
+    case = max(row.cases, key=lambda c: c.ratio, default=None)
+    if case is not None and case.verdict is row.verdict and case.ratio > (row.ratio or 0.0):
+        return f"{how_far(case.ratio, case.limit_ratio)} at {clean(case.name, _LEAST_NAME)}"
+    if row.verdict in (Verdict.UNJUDGED, Verdict.INCONSISTENT) or row.ratio is None:
         return row.rules[0] if row.rules else ""
-    if row.verdict is Verdict.IMPOSSIBLE and row.limit_ratio is not None and row.limit_ratio > 1:
-        return f"{numbers.ratio(row.ratio)} x the roof, {numbers.ratio(row.limit_ratio)} x the limit"
-    if row.ratio > 1:
-        return f"{numbers.ratio(row.ratio)} x the roof"
-    if row.verdict is Verdict.INCONSISTENT and row.rules:
-        return row.rules[0]
-    return f"{numbers.ratio(row.ratio)} of the roof"
+    return how_far(row.ratio, row.limit_ratio)
+
+
+def how_far(ratio: float, limit_ratio: float | None) -> str:
+    """Where a figure stands: against the roof, and against the limit where it is above that too."""
+    said = f"{numbers.ratio(ratio)} {'x' if ratio > 1 else 'of'} the roof"
+    if limit_ratio is not None and limit_ratio > 1:
+        said += f", {numbers.ratio(limit_ratio)} x the limit"
+    return said
 
 
 def _details(row: RowReport, width: int) -> Iterator[Line]:
@@ -116,7 +121,7 @@ def reported(figure: Reported, roof_name: str) -> str:
 
 def _case(case: CaseReport) -> str:
     time, floor, limit = numbers.together([case.time, case.floor, case.limit_floor], "time")
-    return f"{case.name}: {time} reported, roof {floor}, limit {limit}, ratio {numbers.ratio(case.ratio)}"
+    return f"{case.name}: {time} reported, roof {floor}, limit {limit}: {how_far(case.ratio, case.limit_ratio)}"
 
 
 def _labelled(label: str, text: str, width: int) -> list[Line]:

@@ -20,6 +20,16 @@ Cells = Sequence[Sequence[str]]
 
 _SHOWN = 40
 _COUNT_ZEROS = ("flops", "reads", "writes", "flops_per_element")
+_COUNTS = {
+    "runs": "count of runs",
+    "flops": "count of operations",
+    "flops_per_element": "count of operations",
+    "reads": "count of bytes",
+    "writes": "count of bytes",
+    "bytes_per_element": "count of bytes",
+    "speedup": "speedup",
+}
+_EXAMPLE_UNITS: dict[FigureKind, str] = {"time": "ms", "rate": "GFLOPS", "bandwidth": "GB/s"}
 
 
 def show_cell(text: str) -> str:
@@ -71,7 +81,7 @@ class _Batch:
         self.lines = lines
         self.columns = columns
         self.troubles = list(troubles)
-        self.unitless: list[tuple[int, int]] = []
+        self.unitless: list[tuple[int, int, FigureKind]] = []
 
     def build(self) -> Leaderboard:
         layout, texts = self.layout, self.layout.texts
@@ -112,7 +122,7 @@ class _Batch:
         kind = plan.kinds[0]
         what = kind if len(plan.kinds) == 1 else "figure"
         numbers = self._read(plan.index, Expect(what, plan.kinds, plan.unit, comma=self.house.comma))
-        self.unitless += [(row, plan.index) for row in numbers.unitless]
+        self.unitless += [(row, plan.index, kind) for row in numbers.unitless]
         return FigureColumn(
             kind=kind,
             value=numbers.value,
@@ -130,7 +140,7 @@ class _Batch:
         if baseline is None or speedup is None:
             return ()
         slow = self._read(baseline.index, Expect("time", ("time",), baseline.unit, comma=self.house.comma))
-        self.unitless += [(row, baseline.index) for row in slow.unitless]
+        self.unitless += [(row, baseline.index, "time") for row in slow.unitless]
         times = self._numbers(speedup)
         return (
             FigureColumn(
@@ -145,9 +155,9 @@ class _Batch:
 
     def _numbers(self, plan: NumberPlan) -> Numbers:
         zero: Literal["allowed", "refused"] = "allowed" if plan.field in _COUNT_ZEROS else "refused"
-        what = {"reads": "count of bytes", "writes": "count of bytes", "flops": "count of operations"}.get(plan.field)
+        what = "size" if plan in self.layout.sizes else _COUNTS[plan.field]
         suffix = "xX\u00d7" if plan.field == "speedup" else ""
-        expect = Expect(what or plan.field, plan.unit_kinds, plan.unit, True, zero, self.house.comma, suffix)
+        expect = Expect(what, plan.unit_kinds, plan.unit, True, zero, self.house.comma, suffix)
         return self._read(plan.index, expect)
 
     def _read(self, index: int, expect: Expect) -> Numbers:
@@ -189,11 +199,11 @@ class _Batch:
         judged = np.zeros(len(self.lines), dtype=np.bool_)
         for figure in figures:
             judged |= ~np.isnan(figure.value)
-        for row, index in self.unitless:
+        for row, index, kind in self.unitless:
             if not judged[row] or index not in self.house.noted:
                 self.house.noted.add(index)
-                header = self.layout.headers[index]
-                reason = f"has no unit: write it in the header, as in {header + ' (ms)'!r}, or in the cell"
+                example = f"{self.layout.headers[index]} ({_EXAMPLE_UNITS[kind]})"
+                reason = f"has no unit: write it in the header, as in {example!r}, or in the cell"
                 self._note(row, index, "unknown-unit", reason)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import Final, NamedTuple
@@ -21,7 +22,7 @@ _LONGEST_CELL: Final = 131_072
 _BATCH_CELLS: Final = 1_000_000
 _BATCH_BYTES: Final = 32 * 2**20
 # Follows the last line: where it does not come back as a record of its own, a quote was left open.
-_END: Final = "\x1eend of file\x1e"
+_END: Final = "\x02end\x03"
 
 
 class _Batch(NamedTuple):
@@ -80,7 +81,7 @@ def _sniff(lines: Iterator[str]) -> tuple[str, list[str], int]:
     """
     skipped = 0
     first = next(lines, "")
-    if first.lower().startswith("sep=") and len(first.rstrip("\r\n")) == 5:
+    if first.lower().startswith("sep=") and re.fullmatch(r"[^\w\s\"]|\t", first[4:].rstrip("\r\n")):
         return first[4], [], 1
     while first and not first.strip("\r\n\t ,;"):
         skipped += 1
@@ -99,7 +100,7 @@ class _Records:
     def __init__(self, source: Source, lines: Iterator[str], delimiter: str, skipped: int) -> None:
         self._source = source
         self._skipped = skipped
-        self._reader = csv.reader(chain(lines, [_END]), delimiter=delimiter, skipinitialspace=True)
+        self._reader = csv.reader(self._to_the_end(lines), delimiter=delimiter, skipinitialspace=True)
         self._start = 1
         self._done = False
 
@@ -126,13 +127,17 @@ class _Records:
                 start = reader.line_num + 1
                 if len(rows) >= limit or self._source.bytes_read > stop:
                     break
-            else:
-                self._done = True
-                self._drop_end(lines, rows)
         except csv.Error as error:
             raise InputError(self._explain(error, start + offset)) from None
         self._start = start
+        if self._done:
+            self._drop_end(lines, rows)
         return _Batch(lines, rows) if rows else None
+
+    def _to_the_end(self, lines: Iterator[str]) -> Iterator[str]:
+        yield from lines
+        self._done = True
+        yield _END
 
     def _drop_end(self, lines: list[int], rows: list[list[str]]) -> None:
         if rows.pop() != [_END]:

@@ -131,11 +131,11 @@ class Section:
     def _text(self, node: yaml.Node, name: str) -> str:
         if not isinstance(node, yaml.ScalarNode) or node.tag not in _SCALARS:
             raise self.document.error(node, f"{name} must be text")
+        if not node.value.strip():
+            raise self.document.error(node, f"{name} is empty")
         if node.tag != _TAG + "str":
             means = _SCALARS[node.tag]
             raise self.document.error(node, f'{name}: YAML reads {node.value} as {means}; write it as "{node.value}"')
-        if not node.value.strip():
-            raise self.document.error(node, f"{name} is empty")
         return str(node.value)
 
     def text(self, key: str, default: str | None = None) -> str:
