@@ -379,7 +379,7 @@ def test_hostile_names_end_to_end(tmp_path: Path) -> None:
     file.write_text(f"entry,gpu,mean_gflops\n{name},T4,1500.00\n", encoding="utf-8")
     for style in ("table", "json", "csv", "concise"):
         shown = klaudit("audit", file, *BOARD, "--format", style).stdout
-        assert "x1b[31m" in shown or "u001b[31m" in shown
+        assert "[red]x[/red]" in shown
         assert {c for c in shown if not c.isprintable()} == {"\n"}
         assert not any(line.lstrip().startswith("::") for line in shown.split("\n"))
 
@@ -489,7 +489,7 @@ def test_the_limits_of_a_board() -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["gpus"], ["h100-sxm5-80gb", "3352.3", "50 MiB"]),
+        (["gpus"], ["h100-sxm5-80gb ", " 3352.3  50 MiB "]),
         (["gpus", "T4"], ["What the judge uses", "320.06 GB/s, from ", "Sources"]),
         (["gpus", "H100"], ["h100-pcie-80gb", "h100-nvl-94gb"]),
         (["workloads"], ["kl-divergence", "2*n*b"]),

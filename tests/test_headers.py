@@ -141,8 +141,7 @@ def test_two_columns_with_one_claim_name_the_option() -> None:
     with pytest.raises(InputError) as error:
         plan("entry", "runtime_ms", "Latency (us)")
     assert str(error.value) == (
-        "columns 'runtime_ms' and 'Latency (us)' both claim the time; "
-        "say which one is meant: --column time=runtime_ms"
+        "columns 'runtime_ms' and 'Latency (us)' both claim the time; say which one is meant: --column time=runtime_ms"
     )
     assert [f.header for f in plan("runtime_ms", "Latency (us)", time="latency (US)").figures] == ["Latency (us)"]
 

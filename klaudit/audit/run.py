@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from klaudit import __version__
+from klaudit._version import __version__
 from klaudit.audit.claims import ANY_ERA, Claims
 from klaudit.audit.grouping import Grouping, usable
 from klaudit.audit.judgement import Judgement

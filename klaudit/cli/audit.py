@@ -43,7 +43,6 @@ def _options(default_format: str) -> Callable[[Callable[..., int]], Callable[...
         options.policy_options,
         click.option(
             "--column",
-            "columns",
             multiple=True,
             type=Pair("FIELD=HEADER"),
             help="Which column is which, such as time=median_us.  [repeatable]",
@@ -52,7 +51,7 @@ def _options(default_format: str) -> Callable[[Callable[..., int]], Callable[...
         click.option("--decimal", type=click.Choice([".", ","]), help="The decimal mark of the files."),
         click.option("--trust-columns", is_flag=True, help="Let a row's own counts and dtype differ from the board's."),
         click.option(
-            "--format", "style", type=click.Choice(list(FORMATS)), default=default_format, show_default=True,
+            "--format", type=click.Choice(list(FORMATS)), default=default_format, show_default=True,
             help="How the report is written.",
         ),
         options.output,
@@ -93,9 +92,9 @@ def _run(given: Mapping[str, Any]) -> int:
         raise UsageError("standard input (-) is named twice. Name it once")
     refuse_overwriting(given["output"], files)
     view = make_view(given["output"], given["rows"])
-    found = _judge(files, given, keep_rows=needs_every_row(given["style"], view))
+    found = _judge(files, given, keep_rows=needs_every_row(given["format"], view))
     with opened(given["output"]) as out:
-        write(given["style"], found, out, view)
+        write(given["format"], found, out, view)
     return exit_code(found.summary, given["fail_on"], given["exit_zero"])
 
 
@@ -134,7 +133,7 @@ def _read_options(given: Mapping[str, Any], catalog: Catalog, board: Board | Non
     from klaudit.readers import ReadOptions
 
     columns: dict[str, str] = {}
-    for field, header in given["columns"]:
+    for field, header in given["column"]:
         if columns.setdefault(field, header) != header:
             raise UsageError(f"--column names two headers for {field!r}: {columns[field]!r} and {header!r}. Name one")
     name = (board.workload if board else None) or policy.workload

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import click
 
@@ -16,57 +16,57 @@ _common = options.together(
 
 @click.command()
 @_common
-def gpus(name: str | None, style: str, output: str | None, specs: tuple[Path, ...]) -> int:
+def gpus(name: str | None, output: str | None, **given: Any) -> int:
     """List the cards known, or show every figure of card NAME with its source.
 
     A NAME that can mean several cards lists these.
     """
     from klaudit.formats.catalogue import write_gpu, write_gpus
 
-    catalog = options.load(specs)
+    catalog = options.load(given["specs"])
     ids = catalog.gpu_ids if name is None else catalog.find_gpus(name).ids
     # An unknown name is the catalogue's error, with the nearest names.
     cards = [catalog.gpu(i) for i in ids] or [catalog.gpu(name or "")]
     with opened(output) as out:
         if name is not None and len(cards) == 1:
-            write_gpu(cards[0], out, make_view(output), style)
+            write_gpu(cards[0], out, make_view(output), given["format"])
         else:
-            write_gpus(cards, out, make_view(output), style)
+            write_gpus(cards, out, make_view(output), given["format"])
     return 0
 
 
 @click.command()
 @_common
-def workloads(name: str | None, style: str, output: str | None, specs: tuple[Path, ...]) -> int:
+def workloads(name: str | None, output: str | None, **given: Any) -> int:
     """List the workloads known, or show the formulas of workload NAME and why they are so."""
     from klaudit.formats.catalogue import write_workload, write_workloads
 
-    catalog = options.load(specs)
+    catalog = options.load(given["specs"])
     found = [catalog.workload(i) for i in (catalog.workload_ids if name is None else (name,))]
     with opened(output) as out:
         if name is None:
-            write_workloads(found, out, make_view(output), style)
+            write_workloads(found, out, make_view(output), given["format"])
         else:
-            write_workload(found[0], out, make_view(output), style)
+            write_workload(found[0], out, make_view(output), given["format"])
     return 0
 
 
 @click.command()
 @_common
-def boards(name: str | None, style: str, output: str | None, specs: tuple[Path, ...]) -> int:
+def boards(name: str | None, output: str | None, **given: Any) -> int:
     """List the boards known, or show the rules of board NAME and its limits on every card."""
     from klaudit.formats.boards import write_board, write_boards
 
-    catalog = options.load(specs)
+    catalog = options.load(given["specs"])
     if name is None:
         found = [catalog.board(i) for i in catalog.board_ids]
         with opened(output) as out:
-            write_boards(found, out, make_view(output), style)
+            write_boards(found, out, make_view(output), given["format"])
         return 0
     from klaudit.audit import limits
 
     board = catalog.board(name)
     ceilings = limits(board, catalog)
     with opened(output) as out:
-        write_board(board, ceilings, out, make_view(output), style)
+        write_board(board, ceilings, out, make_view(output), given["format"])
     return 0

@@ -45,7 +45,7 @@ def explain(**given: Any) -> int:
     ruled_out, allowed = _conditions(policy, board)
     stamp = Stamp(__version__, catalog.date, catalog.sha256, board.id if board else "", ruled_out, allowed)
     with opened(given["output"]) as out:
-        FORMATS[given["style"]](explanation, out, make_view(given["output"]), stamp)
+        FORMATS[given["format"]](explanation, out, make_view(given["output"]), stamp)
     return NOTHING_JUDGED if explanation.report.verdict is Verdict.UNJUDGED else 0
 
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
+# A parameter has the name of its option: click makes the name of its variable of it, as in KLAUDIT_AUDIT_RULE_OUT.
+
+
 def together(*decorators: Callable[[Any], Any]) -> Callable[[_Command], _Command]:
     """Several options as one decorator, in the order in which help lists them."""
 
@@ -40,7 +43,6 @@ specs = click.option(
 output = click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all.  [default: stdout]")
 plain_format = click.option(
     "--format",
-    "style",
     type=click.Choice(["table", "json"]),
     default="table",
     show_default=True,
@@ -52,20 +54,18 @@ workload_options = together(
     click.option("--dtype", type=Dtype(), help="The dtype, where neither board nor row says."),
     click.option("--n", type=Size(), help="The size n, where neither board nor row says."),
     click.option(
-        "--size", "sizes", multiple=True, type=SizePair("NAME=VALUE"), help="Any size by name.  [repeatable]"
+        "--size", multiple=True, type=SizePair("NAME=VALUE"), help="Any size by name.  [repeatable]"
     ),
 )
 policy_options = together(
     click.option(
         "--gpu-label",
-        "gpu_labels",
         multiple=True,
         type=Pair("LABEL=ID", last=True),
         help="What a GPU label means here, such as H100=h100-sxm5-80gb.  [repeatable]",
     ),
     click.option(
         "--rule-out",
-        "ruled_out",
         multiple=True,
         metavar="CONDITION",
         type=click.Choice(CONDITION_IDS),
@@ -73,7 +73,6 @@ policy_options = together(
     ),
     click.option(
         "--allow",
-        "allowed",
         multiple=True,
         metavar="CONDITION",
         type=click.Choice(CONDITION_IDS),
@@ -110,17 +109,17 @@ def gather_sizes(n: float | None, sizes: tuple[tuple[str, float], ...]) -> dict[
 
 def make_policy(options: Mapping[str, Any], catalog: Catalog) -> Policy:
     """What the user decides about judging."""
-    both = set(options["ruled_out"]) & set(options["allowed"])
+    both = set(options["rule_out"]) & set(options["allow"])
     if both:
         raise UsageError(f"{', '.join(sorted(both))} is both ruled out and allowed. Drop --rule-out or --allow for it")
     workload = options["workload"]
     return Policy(
-        ruled_out=frozenset(options["ruled_out"]),
-        allowed=frozenset(options["allowed"]),
-        gpu_labels=dict(options["gpu_labels"]),
+        ruled_out=frozenset(options["rule_out"]),
+        allowed=frozenset(options["allow"]),
+        gpu_labels=dict(options["gpu_label"]),
         gpu=options.get("gpu") or "",
         workload="" if workload is None else catalog.workload(workload).id,
         dtype=options["dtype"] or "",
-        sizes=gather_sizes(options["n"], options["sizes"]),
+        sizes=gather_sizes(options["n"], options["size"]),
         trust_columns=bool(options.get("trust_columns")),
     )

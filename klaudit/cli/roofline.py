@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--gpu", "labels", multiple=True, metavar="NAME", help="A card or label.  [repeatable]  [default: all]")
+@click.option("--gpu", multiple=True, metavar="NAME", help="A card or label.  [repeatable]  [default: all]")
 @options.workload_options
 @click.option(
     "--units",
@@ -41,18 +41,18 @@ def roofline(**given: Any) -> int:
     name = board.workload if board else given["workload"]
     workload = catalog.workload(name) if name else None
     dtype = given["dtype"] or (board.dtype if board else "") or ""
-    sizes = options.gather_sizes(given["n"], given["sizes"])
+    sizes = options.gather_sizes(given["n"], given["size"])
     from klaudit.audit import roofs
     from klaudit.formats.provenance import Stamp
     from klaudit.formats.roofline import FORMATS, Card
 
     cards = [
         Card(roofs(gpu, workload, dtype, sizes), served_as)
-        for gpu, served_as in _cards(catalog, given["labels"], board)
+        for gpu, served_as in _cards(catalog, given["gpu"], board)
     ]
     stamp = Stamp(__version__, catalog.date, catalog.sha256, board.id if board else "")
     with opened(given["output"]) as out:
-        FORMATS[given["style"]](cards, out, make_view(given["output"], units=given["units"]), stamp)
+        FORMATS[given["format"]](cards, out, make_view(given["output"], units=given["units"]), stamp)
     return 0
 
 

@@ -36,7 +36,7 @@ def write_boards(boards: Sequence[Board], out: TextIO, view: View, style: str) -
         ]
         for board in boards
     ]
-    write_lines(columns(header, rows, max(view.width, LEAST_WIDTH), left=len(header)), out, view.color)
+    write_lines(columns(header, rows, max(view.width, LEAST_WIDTH), left=len(header), squeeze=len(header) - 1), out, view.color)
 
 
 def write_board(board: Board, limits: Sequence[Limits], out: TextIO, view: View, style: str) -> None:

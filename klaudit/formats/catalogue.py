@@ -35,7 +35,7 @@ def write_gpus(gpus: Sequence[Gpu], out: TextIO, view: View, style: str) -> None
         ]
         for gpu in gpus
     ]
-    _write_page(columns(header, rows, max(view.width, LEAST_WIDTH), left=2), out, view)
+    _write_page(columns(header, rows, max(view.width, LEAST_WIDTH), left=2, squeeze=1), out, view)
 
 
 def _rate(gpu: Gpu, dtype: str) -> float | None:
@@ -150,7 +150,7 @@ def write_workloads(workloads: Sequence[Workload], out: TextIO, view: View, styl
         [w.id, w.flops.formula.text, w.reads.formula.text, w.writes.formula.text, " ".join(w.dtypes), clean(w.name, 40)]
         for w in workloads
     ]
-    _write_page(columns(header, rows, max(view.width, LEAST_WIDTH), left=len(header)), out, view)
+    _write_page(columns(header, rows, max(view.width, LEAST_WIDTH), left=len(header), squeeze=len(header) - 1), out, view)
 
 
 def write_workload(workload: Workload, out: TextIO, view: View, style: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, TextIO
 
-from klaudit.formats.text import cells, pad, wrap
+from klaudit.formats.text import cells, cut, pad, wrap
 
 # A span is a text, or a text and a style of rich.
 Span = str | tuple[str, str]
@@ -13,6 +13,7 @@ Line = tuple[Span, ...]
 
 LEAST_WIDTH: Final = 60
 GAP: Final = "  "
+_LEAST_SQUEEZED: Final = 12
 
 
 def write_lines(lines: Iterable[Line], out: TextIO, color: bool) -> None:
@@ -44,14 +45,21 @@ def paragraph(text: str, width: int, indent: str = "", first: str | None = None)
     return [(line,) for line in wrap(text, width, indent, first)]
 
 
-def columns(header: Sequence[str], rows: Sequence[Sequence[str]], width: int, left: int = 1) -> list[Line]:
+def columns(
+    header: Sequence[str], rows: Sequence[Sequence[str]], width: int, left: int = 1, squeeze: int | None = None
+) -> list[Line]:
     """Cells in columns, the first `left` of them to the left and the others to the right.
 
-    Where they do not fit in `width`, every row becomes a block of its own: no line is ever broken.
+    Where they do not fit in `width`, the column `squeeze` is cut; where that is not enough, every row becomes a block
+    of its own: no line is ever broken.
     """
     widths = [max(cells(row[i]) for row in (header, *rows)) for i in range(len(header))]
-    if sum(widths) + len(GAP) * (len(widths) - 1) > width:
-        return _blocks(header, rows, width)
+    over = sum(widths) + len(GAP) * (len(widths) - 1) - width
+    if over > 0:
+        if squeeze is None or widths[squeeze] - over < _LEAST_SQUEEZED:
+            return _blocks(header, rows, width)
+        widths[squeeze] -= over
+        rows = [[cut(c, widths[i]) if i == squeeze else c for i, c in enumerate(row)] for row in rows]
 
     def line(row: Sequence[str]) -> str:
         return GAP.join(pad(cell, widths[i], right=i >= left) for i, cell in enumerate(row))

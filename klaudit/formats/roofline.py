@@ -16,8 +16,6 @@ from klaudit.formats.text import can_show, clean
 from klaudit.report import Roofs
 from klaudit.units import show
 
-# A gigabyte read as a gibibyte: what a published figure becomes under that misreading.
-BINARY: Final = 2**30 / 1e9
 _LETTERS: Final = "abcdefghij"
 _MOST_CURVES: Final = len(_LETTERS)
 _ABSENT: Final = "-"
@@ -92,11 +90,11 @@ def _table(cards: Sequence[Card], binary: bool) -> tuple[list[str], list[list[st
         compute = roofs.compute if with_workload else (roofs.peak.rate if roofs.peak else None)
         row = [letter, gpu.id + ("*" if card.served_as else ""), _fixed(gpu.bandwidth, 1e9)]
         if with_workload:
-            row += [_fixed(_scaled(roofs.dram, binary), scale), _fixed(roofs.port, scale)]
+            row += [_fixed(_dram(roofs, binary), scale), _fixed(roofs.port, scale)]
         else:
             row += [_fixed(gpu.port_bandwidth, 1e9)]
         row += [_fixed(compute, scale), *([_fixed(roofs.special, scale)] if with_workload else [])]
-        ridge = None if roofs.ridge_point is None else roofs.ridge_point / (BINARY if binary else 1.0)
+        ridge = _ridge(roofs, binary)
         row.append(_ABSENT if ridge is None else plain(ridge, 4))
         if with_floor:
             row.append(together([roofs.floor], "time")[0] if roofs.floor is not None else _ABSENT)
@@ -132,12 +130,22 @@ def _fixed(value: float | None, scale: float) -> str:
     return _ABSENT if value is None else f"{value / scale:.1f}"
 
 
-def _scaled(value: float | None, binary: bool) -> float | None:
-    return value * BINARY if value is not None and binary else value
+def _reading(roofs: Roofs, binary: bool) -> float:
+    """What memory counts under a reading: the binary one takes the figure as it is printed, with GiB for GB."""
+    bandwidth = roofs.gpu.bandwidth
+    return round(bandwidth / 1e9, 1) * 2**30 / bandwidth if binary else 1.0
+
+
+def _dram(roofs: Roofs, binary: bool) -> float | None:
+    return None if roofs.dram is None else roofs.dram * _reading(roofs, binary)
+
+
+def _ridge(roofs: Roofs, binary: bool) -> float | None:
+    return None if roofs.ridge_point is None else roofs.ridge_point / _reading(roofs, binary)
 
 
 def _bandwidth(roofs: Roofs, binary: bool) -> float:
-    return roofs.gpu.bandwidth * (BINARY if binary else 1.0)
+    return roofs.gpu.bandwidth * _reading(roofs, binary)
 
 
 def _intensity(cards: Sequence[Card]) -> float | None:
@@ -154,7 +162,7 @@ def write_json(cards: Sequence[Card], out: TextIO, view: View, stamp: Stamp) -> 
 def _object(card: Card, binary: bool) -> dict[str, Any]:
     roofs = card.roofs
     port = roofs.gpu.port_bandwidth
-    ridge = roofs.ridge_point
+    ridge = _ridge(roofs, binary)
     return {
         "gpu": roofs.gpu.id,
         "name": text(roofs.gpu.name),
@@ -167,8 +175,8 @@ def _object(card: Card, binary: bool) -> dict[str, Any]:
         "port_gb_per_s": None if port is None else rounded(port / 1e9),
         "pipe": roofs.peak.label if roofs.peak else None,
         "peak_gflops": rounded(roofs.peak.rate / 1e9) if roofs.peak else None,
-        "ridge_point": None if ridge is None else rounded(ridge / (BINARY if binary else 1.0)),
-        "dram_gflops": _gflops(_scaled(roofs.dram, binary)),
+        "ridge_point": rounded(ridge),
+        "dram_gflops": _gflops(_dram(roofs, binary)),
         "port_gflops": _gflops(roofs.port),
         "compute_gflops": _gflops(roofs.compute),
         "special_gflops": _gflops(roofs.special),

@@ -7,7 +7,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, get_args
 
-from klaudit.board import LAUNCH_FLOORS, Board, Case, Checker, Era, GpuLabel, Harness, Rule, RuledOut, Scoring
+from klaudit.board import (
+    LAUNCH_FLOORS,
+    Board,
+    Case,
+    Checker,
+    Era,
+    GpuLabel,
+    Harness,
+    Rule,
+    RuledOut,
+    Scoring,
+)
 from klaudit.readers.strict_yaml import Section, open_spec
 from klaudit.verdict import CONDITION_IDS
 from klaudit.workload import DTYPE_BYTES
@@ -138,8 +149,7 @@ def _read_cases(spec: Section, workload: str | None) -> tuple[Case, ...]:
         with section as case:
             with case.section("sizes") as sizes:
                 values = {size: float(sizes.count(size)) for size in sizes.keys}
-            dtype = case.word("dtype", DTYPE_BYTES) if "dtype" in case else None
-            cases.append(Case(case.text("name"), values, dtype, case.texts("aliases")))
+            cases.append(Case(case.text("name"), values, case.texts("aliases")))
             for name in (cases[-1].name, *cases[-1].aliases):
                 if name in taken:
                     raise case.error(f"{case.path}: {name!r} already names a case")

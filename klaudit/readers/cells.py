@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from klaudit.leaderboard import FigureColumn, FigureKind, Leaderboard, Trouble
 from klaudit.readers.fields import FigurePlan, Layout, NumberPlan
-from klaudit.readers.numbers import Comma, Expect, Numbers, read_numbers, unit_kind
+from klaudit.readers.columns import Comma, Expect, Numbers, read_numbers, unit_kind
 from klaudit.readers.options import ReadOptions
 from klaudit.readers.words import encode, is_missing, read_days, read_label, says_no
 from klaudit.workload import find_dtype

@@ -12,7 +12,7 @@ from klaudit.errors import InputError, UsageError
 from klaudit.leaderboard import Leaderboard, Trouble
 from klaudit.readers.cells import Assembler
 from klaudit.readers.fields import plan_columns
-from klaudit.readers.numbers import Comma
+from klaudit.readers.columns import Comma
 from klaudit.readers.options import ReadOptions
 from klaudit.readers.source import Source
 

@@ -236,9 +236,9 @@ def _check_board(board: Board, file: str, index: Index, library: _Library, workl
         if set(case.sizes) != set(workload.sizes):
             sizes, needed = ", ".join(case.sizes), ", ".join(workload.sizes)
             raise SpecError(f"{file}: case {case.name!r} has the sizes {sizes}; workload {workload.id!r} has {needed}")
-    for dtype in {board.dtype, *(case.dtype for case in board.cases)} - {None, *workload.dtypes}:
+    if board.dtype is not None and board.dtype not in workload.dtypes:
         allowed = ", ".join(workload.dtypes)
-        raise SpecError(f"{file}: dtype {dtype!r} is none of those of workload {workload.id!r}: {allowed}")
+        raise SpecError(f"{file}: dtype {board.dtype!r} is none of those of workload {workload.id!r}: {allowed}")
 
 
 def _add_folders(index: Index, library: _Library, folders: Iterable[Path]) -> list[str]:

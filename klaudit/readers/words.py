@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from klaudit.readers.numbers import MISSING
+from klaudit.readers.columns import MISSING
 
 Key = TypeVar("Key", bound=Hashable)
 
