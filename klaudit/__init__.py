@@ -13,8 +13,9 @@ from klaudit._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from klaudit.audit import audit as audit_batches
-    from klaudit.audit import judge, limits, roofs
+    from klaudit.audit import judge
     from klaudit.audit.explain import explain
+    from klaudit.audit.tables import limits, roofs
     from klaudit.leaderboard import FigureColumn, Leaderboard
     from klaudit.readers import read
     from klaudit.readers.specs import load_catalog
@@ -42,12 +43,12 @@ _HOMES: Final = {
     "Policy": ("klaudit.verdict", "Policy"),
     "Verdict": ("klaudit.verdict", "Verdict"),
     "audit_batches": ("klaudit.audit", "audit"),
-    "explain": ("klaudit.audit", "explain"),
+    "explain": ("klaudit.audit.explain", "explain"),
     "judge": ("klaudit.audit", "judge"),
-    "limits": ("klaudit.audit", "limits"),
+    "limits": ("klaudit.audit.tables", "limits"),
     "load_catalog": ("klaudit.readers.specs", "load_catalog"),
     "read": ("klaudit.readers", "read"),
-    "roofs": ("klaudit.audit", "roofs"),
+    "roofs": ("klaudit.audit.tables", "roofs"),
 }
 
 

@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 import pytest
-import samples
+import report_samples as samples
 
 from klaudit.formats import FORMATS, View, needs_every_row, write
 from klaudit.formats.csv_ import HEADER

@@ -51,7 +51,13 @@ def test_a_ratio_shows_on_which_side_of_one_it_is() -> None:
 
 def test_plain_numbers() -> None:
     """No powers of ten where people do not expect them."""
-    assert [plain(v) for v in (0, 1234567.0, 0.00123456, 1e-9, math.nan)] == ["0", "1234567", "0.001235", "1e-09", "nan"]
+    assert [plain(v) for v in (0, 1234567.0, 0.00123456, 1e-9, math.nan)] == [
+        "0",
+        "1234567",
+        "0.001235",
+        "1e-09",
+        "nan",
+    ]
 
 
 def test_json_numbers() -> None:

@@ -1,8 +1,7 @@
 """The judge: (Leaderboard, Catalog, Policy) in, columns of verdicts or an `Audit` out. No files, no printing."""
 
-from klaudit.audit.explain import explain
 from klaudit.audit.judgement import Judgement
 from klaudit.audit.run import audit, judge
-from klaudit.audit.tables import limits, roofs
 
-__all__ = ["Judgement", "audit", "explain", "judge", "limits", "roofs"]
+# `explain` and `tables` are imported from their own rooms: most audits need neither.
+__all__ = ["Judgement", "audit", "judge"]

@@ -108,13 +108,13 @@ class Grouping:
         codes = self.rows_of.dtype_codes
         if stated and not self.policy.trust_columns:
             if codes is not None:
-                others = [i for i, text in enumerate(self.rows_of.dtypes) if find_dtype(text) not in (stated, None)]
-                self.noted["columns-ignored"].update(rows[np.isin(codes[rows], others)].tolist())
+                other = np.array([find_dtype(text) not in (stated, None) for text in self.rows_of.dtypes] + [False])
+                self.noted["columns-ignored"].update(rows[other[codes[rows]]].tolist())
             return [(rows, stated)]
         if codes is None:
             return [(rows, stated or self.policy.dtype)]
         parts = []
-        for code in np.unique(codes[rows]):
+        for code in np.flatnonzero(np.bincount(codes[rows] + 1)) - 1:
             part = rows[codes[rows] == code]
             known = find_dtype(self.rows_of.dtypes[code]) if code >= 0 else None
             parts.append((part, known or stated or self.policy.dtype))

@@ -172,15 +172,15 @@ def _cached_shares(judged: Judged, claims: Claims, places: Index) -> Column:
     if claims.work.boundless_cache:
         return shares
     bits = judged.conditions[places]
-    for chosen in np.unique(bits):
-        if not int(chosen) & (WRITE_BACK | INPUTS_RESIDENT):
+    for chosen in dict.fromkeys(bits.tolist()):
+        if not chosen & (WRITE_BACK | INPUTS_RESIDENT):
             continue
         rows = np.flatnonzero(bits == chosen)
         some = claims.take(rows)
         low, high = np.zeros(len(rows)), np.full(len(rows), 2.0)
         for _ in range(_SHARE_STEPS):
             middle = (low + high) / 2
-            enough = possible(some, int(chosen), middle)
+            enough = possible(some, chosen, middle)
             low, high = np.where(enough, low, middle), np.where(enough, middle, high)
         shares[rows] = high
     return shares

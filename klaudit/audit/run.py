@@ -285,10 +285,14 @@ class _Gathering:
         for column in (leaderboard.gpu_codes.astype(np.float64), *(f.value for f in leaderboard.figures)):
             keys = (keys ^ np.ascontiguousarray(column).view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
             keys ^= keys >> np.uint64(29)
-        distinct, first = np.unique(keys, return_index=True)
-        repeated = np.ones(len(keys), dtype=np.bool_)
-        repeated[first[~np.isin(distinct, self._seen)]] = False
-        self._seen = np.union1d(self._seen, distinct)
+        order = np.argsort(keys, kind="stable")
+        ordered = keys[order]
+        repeated = np.zeros(len(keys), dtype=np.bool_)
+        repeated[order[1:]] = ordered[1:] == ordered[:-1]
+        if len(self._seen):
+            places = np.minimum(np.searchsorted(self._seen, keys), len(self._seen) - 1)
+            repeated |= self._seen[places] == keys
+        self._seen = np.sort(np.concatenate([self._seen, keys[~repeated]]))
         return repeated
 
     def rows(self) -> Iterator[RowReport]:

@@ -9,9 +9,7 @@ import click
 from klaudit.cli import options
 from klaudit.cli.output import make_view, opened
 
-_common = options.together(
-    click.argument("name", required=False), options.plain_format, options.output, options.specs
-)
+_common = options.together(click.argument("name", required=False), options.plain_format, options.output, options.specs)
 
 
 @click.command()
@@ -63,7 +61,7 @@ def boards(name: str | None, output: str | None, **given: Any) -> int:
         with opened(output) as out:
             write_boards(found, out, make_view(output), given["format"])
         return 0
-    from klaudit.audit import limits
+    from klaudit.audit.tables import limits
 
     board = catalog.board(name)
     ceilings = limits(board, catalog)

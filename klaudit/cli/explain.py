@@ -37,7 +37,7 @@ def explain(**given: Any) -> int:
     catalog = options.load(given["specs"])
     board = options.find_board(catalog, given["board"])
     policy = options.make_policy({**given, "gpu": None}, catalog)
-    from klaudit.audit import explain as judge
+    from klaudit.audit.explain import explain as judge
     from klaudit.formats.explain import FORMATS
     from klaudit.formats.provenance import Stamp
 

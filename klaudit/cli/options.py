@@ -53,9 +53,7 @@ workload_options = together(
     click.option("--workload", metavar="NAME", help="What the kernels compute, where no board says."),
     click.option("--dtype", type=Dtype(), help="The dtype, where neither board nor row says."),
     click.option("--n", type=Size(), help="The size n, where neither board nor row says."),
-    click.option(
-        "--size", multiple=True, type=SizePair("NAME=VALUE"), help="Any size by name.  [repeatable]"
-    ),
+    click.option("--size", multiple=True, type=SizePair("NAME=VALUE"), help="Any size by name.  [repeatable]"),
 )
 policy_options = together(
     click.option(

@@ -42,13 +42,12 @@ def roofline(**given: Any) -> int:
     workload = catalog.workload(name) if name else None
     dtype = given["dtype"] or (board.dtype if board else "") or ""
     sizes = options.gather_sizes(given["n"], given["size"])
-    from klaudit.audit import roofs
+    from klaudit.audit.tables import roofs
     from klaudit.formats.provenance import Stamp
     from klaudit.formats.roofline import FORMATS, Card
 
     cards = [
-        Card(roofs(gpu, workload, dtype, sizes), served_as)
-        for gpu, served_as in _cards(catalog, given["gpu"], board)
+        Card(roofs(gpu, workload, dtype, sizes), served_as) for gpu, served_as in _cards(catalog, given["gpu"], board)
     ]
     stamp = Stamp(__version__, catalog.date, catalog.sha256, board.id if board else "")
     with opened(given["output"]) as out:

@@ -25,18 +25,13 @@ def write_boards(boards: Sequence[Board], out: TextIO, view: View, style: str) -
         listed = [_brief(board) for board in boards]
         out.write(dumps({"schema": SCHEMA, "boards": listed}) + "\n")
         return
-    header = ["id", "workload", "cases", "eras that --board takes too", "name"]
-    rows = [
-        [
-            board.id,
-            board.workload or "any",
-            str(len(board.cases) or "one a row"),
-            " ".join(era.id for era in board.eras if era.id != board.id) or "-",
-            clean(board.name, 40),
-        ]
-        for board in boards
-    ]
-    write_lines(columns(header, rows, max(view.width, LEAST_WIDTH), left=len(header), squeeze=len(header) - 1), out, view.color)
+    width = max(view.width, LEAST_WIDTH)
+    header = ["id", "workload", "cases", "name"]
+    rows = [[b.id, b.workload or "any", str(len(b.cases) or "any"), clean(b.name)] for b in boards]
+    # A board whose rules never changed has one era, and naming it adds nothing.
+    eras = [f"{b.id}: {', '.join(era.id for era in b.eras)}" for b in boards if len(b.eras) > 1]
+    table = columns(header, rows, width, left=4, squeeze=3)
+    write_lines([*table, *section("Eras, which --board takes too", eras, width)], out, view.color)
 
 
 def write_board(board: Board, limits: Sequence[Limits], out: TextIO, view: View, style: str) -> None:
@@ -53,9 +48,7 @@ def _page(board: Board, limits: Sequence[Limits], width: int) -> Iterator[Line]:
     yield from paragraph(f"workload {board.workload or 'as the row says'}{dtype}", width, "  ")
     for era in board.eras:
         yield from section(f"Rules {era.id}{_span(era)}", _rules(era), width)
-    yield from section(
-        "Cases", (f"{c.name}: {_sizes(c.sizes)}{f', {c.dtype}' if c.dtype else ''}" for c in board.cases), width
-    )
+    yield from section("Cases", (f"{c.name}: {_sizes(c.sizes)}" for c in board.cases), width)
     yield from section(
         "GPU labels",
         (

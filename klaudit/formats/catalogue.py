@@ -12,7 +12,7 @@ from klaudit.formats.numbers import plain, rounded
 from klaudit.formats.text import clean, wrap
 from klaudit.gpu import Gpu, Measured
 from klaudit.provenance import Source
-from klaudit.units import show
+from klaudit.units import show, show_cache
 from klaudit.workload import Count, Workload
 
 _ABSENT: Final = "-"
@@ -23,19 +23,22 @@ def write_gpus(gpus: Sequence[Gpu], out: TextIO, view: View, style: str) -> None
     """Write the list of cards."""
     if style == "json":
         return _write_object({"gpus": [_brief(gpu) for gpu in gpus]}, out)
-    header = ["id", "name", "GB/s", "cache", "fp32 TFLOP/s", "fp16 TFLOP/s"]
+    header = ["id", "name", "GB/s", "cache", "fp32", "fp16"]
     rows = [
         [
             gpu.id,
             clean(gpu.name, 40),
             f"{gpu.bandwidth / 1e9:.1f}",
-            show(gpu.cache, "bytes"),
+            show_cache(gpu.cache),
             _tera(_rate(gpu, "float32")),
             _tera(_rate(gpu, "float16")),
         ]
         for gpu in gpus
     ]
-    _write_page(columns(header, rows, max(view.width, LEAST_WIDTH), left=2, squeeze=1), out, view)
+    width = max(view.width, LEAST_WIDTH)
+    table = columns(header, rows, width, left=2, squeeze=1)
+    note = paragraph("fp32 and fp16 are the best dense peaks in TFLOP/s.", width)
+    write_lines([*table, (), *note], out, view.color)
 
 
 def _rate(gpu: Gpu, dtype: str) -> float | None:
@@ -65,7 +68,7 @@ def write_gpu(gpu: Gpu, out: TextIO, view: View, style: str) -> None:
     """Write one card: every figure with its text, value and source."""
     if style == "json":
         return _write_object(_gpu_object(gpu), out)
-    _write_page(_gpu_page(gpu, max(view.width, LEAST_WIDTH)), out, view)
+    write_lines(_gpu_page(gpu, max(view.width, LEAST_WIDTH)), out, view.color)
 
 
 def _gpu_page(gpu: Gpu, width: int) -> Iterator[Line]:
@@ -74,7 +77,7 @@ def _gpu_page(gpu: Gpu, width: int) -> Iterator[Line]:
     port, special = gpu.port_bandwidth, gpu.special_rate
     judged = [
         ("bandwidth", f"{show(gpu.bandwidth, 'bandwidth', 5)}, from {gpu.bandwidth_from}"),
-        ("cache", show(gpu.cache, "bytes")),
+        ("cache", show_cache(gpu.cache)),
         ("clock", f"{show(gpu.clock, 'frequency')}, from {gpu.clock_from}"),
         ("cache port", show(port, "bandwidth") if port is not None else "no sourced figure"),
         ("special functions", f"{special / 1e12:.4g} T results/s" if special is not None else "no sourced figure"),
@@ -145,19 +148,17 @@ def write_workloads(workloads: Sequence[Workload], out: TextIO, view: View, styl
     """Write the list of workloads."""
     if style == "json":
         return _write_object({"workloads": [_workload_object(w) for w in workloads]}, out)
-    header = ["id", "operations", "bytes read", "bytes written", "dtypes", "name"]
-    rows = [
-        [w.id, w.flops.formula.text, w.reads.formula.text, w.writes.formula.text, " ".join(w.dtypes), clean(w.name, 40)]
-        for w in workloads
-    ]
-    _write_page(columns(header, rows, max(view.width, LEAST_WIDTH), left=len(header), squeeze=len(header) - 1), out, view)
+    header = ["id", "dtypes", "name"]
+    rows = [[w.id, " ".join(w.dtypes), clean(w.name)] for w in workloads]
+    table = columns(header, rows, max(view.width, LEAST_WIDTH), left=3, squeeze=2)
+    write_lines(table, out, view.color)
 
 
 def write_workload(workload: Workload, out: TextIO, view: View, style: str) -> None:
     """Write one workload: its formulas, and why they are so."""
     if style == "json":
         return _write_object(_workload_object(workload), out)
-    _write_page(_workload_page(workload, max(view.width, LEAST_WIDTH)), out, view)
+    write_lines(_workload_page(workload, max(view.width, LEAST_WIDTH)), out, view.color)
 
 
 def _workload_page(workload: Workload, width: int) -> Iterator[Line]:
@@ -224,10 +225,6 @@ def sources(items: Sequence[Source], width: int) -> Iterator[Line]:
 def sources_object(items: Sequence[Source]) -> dict[str, dict[str, str]]:
     """The sources for JSON."""
     return {s.key: {"where": s.where, "kind": s.kind, "how": s.how} for s in items}
-
-
-def _write_page(lines: Iterable[Line], out: TextIO, view: View) -> None:
-    write_lines(lines, out, view.color)
 
 
 def _write_object(value: dict[str, Any], out: TextIO) -> None:

@@ -17,9 +17,7 @@ from klaudit.formats.provenance import Stamp
 from klaudit.formats.text import clean
 from klaudit.report import Audit, RowReport
 
-_FIGURES: Final = tuple(
-    f"{prefix}{key}" for key, _ in KEYS.values() for prefix in ("", "roof_", "limit_")
-)
+_FIGURES: Final = tuple(f"{prefix}{key}" for key, _ in KEYS.values() for prefix in ("", "roof_", "limit_"))
 HEADER: Final = (
     "source", "line", "entry", "gpu", "variants", "workload", "verdict", "ratio", "limit_ratio", "conditions",
     "alternatives", "cached_share", "rules", "worst_case", "roof", *_FIGURES, "version", "specs", "ruled_out",
@@ -34,7 +32,9 @@ def write(audit: Audit, out: TextIO, view: View) -> None:
     writer.writerow(HEADER)
     stamp = Stamp.of(audit)
     common = {
-        "version": stamp.version, "specs": stamp.specs, "ruled_out": joined(stamp.ruled_out),
+        "version": stamp.version,
+        "specs": stamp.specs,
+        "ruled_out": joined(stamp.ruled_out),
         "allowed": joined(stamp.allowed),
     }
     for row in audit.rows():

@@ -30,9 +30,7 @@ class Stamp:
     @classmethod
     def of(cls, audit: Audit) -> Stamp:
         """The stamp of an audit."""
-        return cls(
-            audit.version, audit.specs_date, audit.specs_sha256, audit.board, audit.ruled_out, audit.allowed
-        )
+        return cls(audit.version, audit.specs_date, audit.specs_sha256, audit.board, audit.ruled_out, audit.allowed)
 
     @property
     def specs(self) -> str:

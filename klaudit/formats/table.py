@@ -73,8 +73,7 @@ def _by_gpu(by_gpu: Mapping[str, Summary], total: Summary, width: int) -> list[L
             for verdict in Verdict:
                 rest.counts[verdict] += more.counts[verdict]
         rows.append((f"+{len(ranked) - _GPU_ROWS} more", rest))
-    if len(ranked) > 1:
-        rows.append(("all", total))
+    rows.append(("all", total))
     header = ("GPU", "rows", *(str(v) for v in _ORDER))
     table = [(label, str(s.rows), *(str(s.counts[v]) for v in _ORDER)) for label, s in rows]
     return columns(header, table, width)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from klaudit.leaderboard import FigureColumn, FigureKind, Leaderboard, Trouble
-from klaudit.readers.fields import FigurePlan, Layout, NumberPlan
 from klaudit.readers.columns import Comma, Expect, Numbers, read_numbers, unit_kind
+from klaudit.readers.fields import FigurePlan, Layout, NumberPlan
 from klaudit.readers.options import ReadOptions
 from klaudit.readers.words import encode, is_missing, read_days, read_label, says_no
 from klaudit.workload import find_dtype
@@ -179,7 +179,7 @@ class _Batch:
     def _note_dtypes(self, index: int, codes: NDArray[np.int64]) -> None:
         """An unknown dtype is no excuse where the board states one; elsewhere the row's bytes are then unknown."""
         board = self.house.options.board
-        stated = board is not None and (board.dtype is not None or any(c.dtype for c in board.cases))
+        stated = board is not None and board.dtype is not None
         for row in np.flatnonzero(codes < 0).tolist():
             if not is_missing(self.columns[index][row]):
                 reason = "is no dtype that is known: write float32, bfloat16, fp8 ..."

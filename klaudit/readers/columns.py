@@ -33,6 +33,7 @@ _POINT_GROUPS: Final = re.compile(r"[+-]?[0-9]{1,3}(?:\.[0-9]{3})+")
 # Where both a number's digits and the power of ten are exact floats, one division or product rounds correctly.
 _WIDEST: Final = 24
 _EXACT_DIGITS: Final = 12
+_MOST_DIGITS: Final = 18  # of an int64
 _LARGEST_POWER: Final = 22
 
 Edges = tuple[Column, Column, Column]  # value, low, high: filled in place
@@ -288,11 +289,11 @@ def _read_plain(texts: Sequence[str], rows: Sequence[int], unit: Unit | None, ed
     if table.dtype.itemsize > 4 * _WIDEST:
         table = np.array([t if len(t) <= _WIDEST else "?" for t in texts], dtype=np.str_)
     codes = table.view(np.uint32).reshape(len(texts), -1) if table.dtype.itemsize else np.zeros((len(texts), 1), "u4")
-    digits, decimals, significant, plain = _scan(codes)
+    digits, decimals, plain = _scan(codes)
     power = (unit.exponent if unit else 0) - decimals
     factor = float(unit.factor if unit else 1)
     places = np.asarray(rows)
-    exact = plain & (significant >= _EXACT_DIGITS)
+    exact = plain & (digits >= 10 ** (_EXACT_DIGITS - 1))
     fast = plain & ~exact & (power - 1 >= -_LARGEST_POWER) & (power <= _LARGEST_POWER) & (digits > 0)
     value[places[fast]] = _scaled(digits[fast], power[fast]) * factor
     low[places[fast]] = _scaled(digits[fast] * 10 - 5, power[fast] - 1) * factor
@@ -305,31 +306,23 @@ def _read_plain(texts: Sequence[str], rows: Sequence[int], unit: Unit | None, ed
     return rest
 
 
-class _Scan(NamedTuple):
-    digits: NDArray[np.int64]
-    decimals: NDArray[np.int64]
-    significant: NDArray[np.int64]
-    plain: NDArray[np.bool_]
-
-
-def _scan(codes: NDArray[np.uint32]) -> _Scan:
-    """Per row: the first digits as an integer, the decimals, the significant digits, and whether it is plain."""
-    rows, width = codes.shape
-    digits, decimals, significant, seen = (np.zeros(rows, np.int64) for _ in range(4))
+def _scan(codes: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Per row of characters: the digits as an integer, how many are decimals, and whether it is plain."""
+    rows = len(codes)
+    digits = np.zeros(rows, np.int64)
+    decimals, seen = np.zeros(rows, np.int8), np.zeros(rows, np.int8)
     plain, pointed = np.ones(rows, np.bool_), np.zeros(rows, np.bool_)
-    for column in range(width):
-        code = codes[:, column]
-        is_digit = (code >= ord("0")) & (code <= ord("9"))
+    for code in np.ascontiguousarray(codes.T):
+        figure = code - np.uint32(ord("0"))  # wraps around below "0"
+        is_digit = figure < 10
         is_point = code == ord(".")
         plain &= is_digit | (is_point & ~pointed) | (code == 0)
         pointed |= is_point
-        figure = code.astype(np.int64) - ord("0")
-        # Beyond the exact digits the integer is not used, and must not overflow.
-        digits = np.where(is_digit & (significant < _EXACT_DIGITS), digits * 10 + figure, digits)
-        significant += is_digit & ((significant > 0) | (figure > 0))
+        np.multiply(digits, 10, out=digits, where=is_digit)
+        np.add(digits, figure, out=digits, where=is_digit)
         decimals += is_digit & pointed
         seen += is_digit
-    return _Scan(digits, decimals, significant, plain & (seen > 0))
+    return digits, decimals.astype(np.int64), plain & (seen > 0) & (seen <= _MOST_DIGITS)
 
 
 _POWERS: Final = np.array([10.0**p for p in range(_LARGEST_POWER + 1)])

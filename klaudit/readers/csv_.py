@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from klaudit.errors import InputError, UsageError
 from klaudit.leaderboard import Leaderboard, Trouble
 from klaudit.readers.cells import Assembler
-from klaudit.readers.fields import plan_columns
 from klaudit.readers.columns import Comma
+from klaudit.readers.fields import plan_columns
 from klaudit.readers.options import ReadOptions
 from klaudit.readers.source import Source
 
@@ -21,13 +21,14 @@ _LONGEST_CELL: Final = 131_072
 # A batch ends early when its cells or its bytes would take tens of megabytes.
 _BATCH_CELLS: Final = 1_000_000
 _BATCH_BYTES: Final = 32 * 2**20
+_STRIDE: Final = 512
 # Follows the last line: where it does not come back as a record of its own, a quote was left open.
 _END: Final = "\x02end\x03"
 
 
 class _Batch(NamedTuple):
     lines: list[int]
-    rows: list[list[str]]
+    rows: list[tuple[str, ...]]
 
 
 def read(source: Source, options: ReadOptions) -> Iterator[Leaderboard]:
@@ -101,10 +102,10 @@ class _Records:
         self._source = source
         self._skipped = skipped
         self._reader = csv.reader(self._to_the_end(lines), delimiter=delimiter, skipinitialspace=True)
-        self._start = 1
+        self._start = skipped + 1
         self._done = False
 
-    def header(self) -> list[str]:
+    def header(self) -> tuple[str, ...]:
         """The first record that is not blank."""
         batch = self.batch(1)
         if batch is None:
@@ -115,20 +116,20 @@ class _Records:
         """The next records, blank lines left out; None at the end."""
         if self._done:
             return None
-        reader, stop = self._reader, self._source.bytes_read + _BATCH_BYTES
+        reader, source, stop = self._reader, self._source, self._source.bytes_read + _BATCH_BYTES
         lines: list[int] = []
-        rows: list[list[str]] = []
-        start, offset = self._start, self._skipped
+        rows: list[tuple[str, ...]] = []
+        start, offset = self._start, self._skipped + 1
         try:
-            for row in reader:
-                if row and (len(row) > 1 or row[0].strip()):
-                    rows.append(row)
-                    lines.append(start + offset)
-                start = reader.line_num + 1
-                if len(rows) >= limit or self._source.bytes_read > stop:
-                    break
+            while len(rows) < limit and source.bytes_read < stop and not self._done:
+                for row in islice(reader, min(limit - len(rows), _STRIDE)):
+                    if len(row) > 1 or (row and row[0].strip()):
+                        # A tuple of texts: the garbage collector lets go of those, and walks through lists.
+                        rows.append(tuple(row))
+                        lines.append(start)
+                    start = reader.line_num + offset
         except csv.Error as error:
-            raise InputError(self._explain(error, start + offset)) from None
+            raise InputError(self._explain(error, start)) from None
         self._start = start
         if self._done:
             self._drop_end(lines, rows)
@@ -139,8 +140,8 @@ class _Records:
         self._done = True
         yield _END
 
-    def _drop_end(self, lines: list[int], rows: list[list[str]]) -> None:
-        if rows.pop() != [_END]:
+    def _drop_end(self, lines: list[int], rows: list[tuple[str, ...]]) -> None:
+        if rows.pop() != (_END,):
             raise InputError(
                 f"{self._source.label}: a quote opened in the record of line {lines[-1]} is never closed, "
                 "so every row after it would be lost. Close it, or write it as two quotes"
@@ -167,7 +168,7 @@ def _square(batch: _Batch, width: int) -> list[Trouble]:
             if any(cell.strip() for cell in row[width:]):
                 message = f"line {batch.lines[index]}: row has {len(row)} cells, the header {width}"
                 troubles.append(Trouble(index, "not-a-number", message))
-            del row[width:]
+            batch.rows[index] = row[:width]
         elif len(row) < width:
-            row.extend([""] * (width - len(row)))
+            batch.rows[index] = row + ("",) * (width - len(row))
     return troubles

@@ -42,7 +42,9 @@ def row(**changes: object) -> RowReport:
 
 def rate(value: float, ratio: float) -> Reported:
     """A mean rate on an H200, under the roof and limit of the KL board."""
-    return Reported("rate", "mean", value, value, value, 2868.1e9, 8072.7e9, ratio, value / 8072.7e9, header="mean_gflops")
+    return Reported(
+        "rate", "mean", value, value, value, 2868.1e9, 8072.7e9, ratio, value / 8072.7e9, header="mean_gflops"
+    )
 
 
 def time(value: float) -> Reported:
