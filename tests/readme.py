@@ -1,6 +1,6 @@
 """Rewrites what README.md shows of klaudit itself: command output, and the tables of conditions and rules.
 
-A test calls `refreshed` and compares; a person runs `python -m tests.readme` after a change.
+A test calls `refreshed` and compares; a person runs `python tests/readme.py` after a change.
 """
 
 from __future__ import annotations

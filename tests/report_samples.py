@@ -97,8 +97,8 @@ INCONSISTENT = row(
     limit_ratio=0.2961,
     rules=("figures-disagree",),
     worst_case="",
-    message="mean rate 2.39 TFLOP/s and mean time 370 us cannot be of one run; with the rate 10 times too large (a moved"
-    " decimal point) they agree, below the roof",
+    message="mean rate 2.39 TFLOP/s and mean time 370 us cannot be of one run; with the rate 10 times too large (a"
+    " moved decimal point) they agree, below the roof",
 )
 UNJUDGED = row(
     line=10,

@@ -127,7 +127,7 @@ def test_several_files_are_named_row_by_row() -> None:
     report = load(samples.audit(sources=("board.csv", "b.csv")))
     assert report["source"] is None
     assert report["sources"] == ["board.csv", "b.csv"]
-    assert list(report["rows"][0])[0] == "source"
+    assert next(iter(report["rows"][0])) == "source"
 
 
 def test_json_of_no_rows() -> None:

@@ -94,7 +94,8 @@ def test_many_labels_are_summed_up() -> None:
 def test_rich_is_imported_for_colour_alone() -> None:
     """A report in a CI log costs no import of rich."""
     code = (
-        "import sys, io; sys.path.append('tests'); import report_samples as samples; from klaudit.formats import View, write;"
+        "import sys, io; sys.path.append('tests'); import report_samples as samples;"
+        "from klaudit.formats import View, write;"
         "write('table', samples.audit(), io.StringIO(), View()); assert 'rich' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[1])

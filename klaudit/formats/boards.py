@@ -26,12 +26,16 @@ def write_boards(boards: Sequence[Board], out: TextIO, view: View, style: str) -
         out.write(dumps({"schema": SCHEMA, "boards": listed}) + "\n")
         return
     width = max(view.width, LEAST_WIDTH)
-    header = ["id", "workload", "cases", "name"]
-    rows = [[b.id, b.workload or "any", str(len(b.cases) or "any"), clean(b.name)] for b in boards]
-    # A board whose rules never changed has one era, and naming it adds nothing.
-    eras = [f"{b.id}: {', '.join(era.id for era in b.eras)}" for b in boards if len(b.eras) > 1]
-    table = columns(header, rows, width, left=4, squeeze=3)
-    write_lines([*table, *section("Eras, which --board takes too", eras, width)], out, view.color)
+    header = ["id", "workload", "cases", "eras", "name"]
+    rows = [[b.id, b.workload or "any", str(len(b.cases) or "any"), str(len(b.eras)), clean(b.name)] for b in boards]
+    note = paragraph(
+        f"`klaudit boards NAME` shows a board's eras; --board takes their ids too{_example(boards)}.", width
+    )
+    write_lines([*columns(header, rows, width, left=5, squeeze=4), (), *note], out, view.color)
+
+
+def _example(boards: Sequence[Board]) -> str:
+    return next((f", such as {board.eras[0].id}" for board in boards if len(board.eras) > 1), "")
 
 
 def write_board(board: Board, limits: Sequence[Limits], out: TextIO, view: View, style: str) -> None:

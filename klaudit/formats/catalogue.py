@@ -148,8 +148,8 @@ def write_workloads(workloads: Sequence[Workload], out: TextIO, view: View, styl
     """Write the list of workloads."""
     if style == "json":
         return _write_object({"workloads": [_workload_object(w) for w in workloads]}, out)
-    header = ["id", "dtypes", "name"]
-    rows = [[w.id, " ".join(w.dtypes), clean(w.name)] for w in workloads]
+    header = ["id", "sizes", "name"]
+    rows = [[w.id, " ".join(w.sizes), clean(w.name)] for w in workloads]
     table = columns(header, rows, max(view.width, LEAST_WIDTH), left=3, squeeze=2)
     write_lines(table, out, view.color)
 
