@@ -18,7 +18,7 @@ BUG: Final = 70
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    # Start-up makes some hundred thousand objects that all stay: looking for garbage among them takes 7 % of a short run.
+    # What start-up makes stays: looking for garbage in it would take 7 % of a short run.
     gc.set_threshold(100_000)
     try:
         code = cli.main(args=arguments, prog_name="klaudit", standalone_mode=False)

@@ -89,7 +89,7 @@ class Leaderboard:
     runs : ndarray, shape (rows,), or None
         How many runs each figure averages; NaN where unknown.
     troubles : tuple of Trouble
-        What could not be read, row by row.
+        What could not be read, in the order of rows.
     """
 
     source: str

@@ -226,6 +226,12 @@ _RULES: Final = (
         "A time, or a rate of a workload whose intensity depends on the size, cannot be judged without the size.",
     ),
     Rule(
+        "unknown-dtype",
+        "warning",
+        "Unknown dtype",
+        "The cell names no dtype that is known. Write float32, bfloat16, float8 and the like.",
+    ),
+    Rule(
         "unknown-unit",
         "warning",
         "Unknown unit",

@@ -205,7 +205,7 @@ def test_a_rows_own_counts() -> None:
     assert time.header == "baseline_ms / speedup"
     edges = (time.low[0], time.value[0], time.high[0])
     assert edges == pytest.approx((0.95e-3 / 2.55, 0.4e-3, 1.05e-3 / 2.45), rel=1e-12)
-    assert [(t.rule, t.fatal) for t in board.troubles] == [("not-a-number", False)] * 2 + [("not-a-number", True)]
+    assert [(t.rule, t.fatal) for t in board.troubles] == [("not-a-number", False)] * 2 + [("unknown-dtype", True)]
 
 
 def test_an_unknown_dtype_is_no_excuse_on_a_board(tmp_path: Path) -> None:

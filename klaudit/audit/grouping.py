@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 # Counts that agree this well are the same count, rounded.
 _SAME_COUNT = 0.005
+# Unknown labels of one batch that get a suggestion.
+_MOST_SUGGESTIONS = 100
+# Up to so many labels one pass each is cheaper than sorting.
+_FEW_LABELS = 16
 WORK_COLUMNS = ("flops", "reads", "writes", "flops_per_element", "bytes_per_element")
 
 
@@ -50,7 +54,7 @@ class Grouping:
         self.era = era
         self.policy = policy
         self.unjudged = Unjudged()
-        self.unknown: list[tuple[Index, str]] = []
+        self.unknown: list[Index] = []
         self.noted: dict[str, set[int]] = {"missing-case": set(), "columns-ignored": set()}
         name = (board.workload if board else None) or policy.workload
         self.workload: Workload | None = catalog.workload(name) if name else None
@@ -77,8 +81,7 @@ class Grouping:
     def _by_card(self, rows: Index) -> list[tuple[Index, str, tuple[Gpu, ...], tuple[str, ...]]]:
         codes = self.rows_of.gpu_codes[rows]
         found: list[tuple[Index, str, tuple[Gpu, ...], tuple[str, ...]]] = []
-        for code in np.flatnonzero(np.bincount(codes + 1)) - 1:
-            part = rows[codes == code]
+        for code, part in _parts(rows, codes):
             label = self.policy.gpu if code < 0 else self.rows_of.gpu_labels[code]
             if not label:
                 self.unjudged.add(part, "unknown-gpu", "the row names no GPU; name it with --gpu")
@@ -86,7 +89,7 @@ class Grouping:
             match = self.catalog.find_gpus(label, self.board, self.policy.gpu_labels)
             if not match.ids:
                 self.unjudged.add(part, "unknown-gpu", self._unknown(label))
-                self.unknown.append((part, label))
+                self.unknown.append(part)
                 continue
             # Slowest first: where several would do, the report names the one that asks least.
             cards = tuple(
@@ -96,7 +99,8 @@ class Grouping:
         return found
 
     def _unknown(self, label: str) -> str:
-        near = self.catalog.nearest(label)
+        # Suggestions cost about a millisecond each: a file of nothing but odd names must not take minutes.
+        near = self.catalog.nearest(label) if len(self.unknown) < _MOST_SUGGESTIONS else ()
         hint = f"nearest: {', '.join(near)}; " if near else ""
         return f"the catalogue has no GPU {label!r}; {hint}map it with --gpu-label or add a spec with --specs"
 
@@ -114,8 +118,7 @@ class Grouping:
         if codes is None:
             return [(rows, stated or self.policy.dtype)]
         parts = []
-        for code in np.flatnonzero(np.bincount(codes[rows] + 1)) - 1:
-            part = rows[codes[rows] == code]
+        for code, part in _parts(rows, codes[rows]):
             known = find_dtype(self.rows_of.dtypes[code]) if code >= 0 else None
             parts.append((part, known or stated or self.policy.dtype))
         return parts
@@ -349,6 +352,19 @@ class Grouping:
         byte, zero = np.ones((1, 1)), np.zeros((1, 1))
         work = Work(zero, byte, byte, byte, byte / 2, dtype=dtype, boundless_cache=True)
         return [(rows[has], None, work, False)]
+
+
+def _parts(rows: Index, codes: NDArray[np.int64]) -> Iterator[tuple[int, Index]]:
+    """The rows of each code, smallest first; codes count from -1."""
+    present = np.flatnonzero(np.bincount(codes + 1)) - 1 if len(codes) else np.zeros(0, dtype=np.int64)
+    if len(present) <= _FEW_LABELS:
+        for code in present:
+            yield int(code), rows[codes == code]
+        return
+    order = np.argsort(codes, kind="stable")
+    edges = np.searchsorted(codes[order], present)
+    for code, part in zip(present, np.split(rows[order], edges[1:]), strict=True):
+        yield int(code), part
 
 
 def usable(claims: Claims) -> NDArray[np.bool_]:

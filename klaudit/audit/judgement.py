@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from klaudit.audit.search import Judged
-from klaudit.leaderboard import Leaderboard
+from klaudit.leaderboard import Leaderboard, Trouble
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,3 +44,9 @@ class Judgement:
     reasons: dict[int, tuple[str, str]]
     noted: Mapping[str, frozenset[int]] = field(default_factory=dict)
     undated: int = 0
+
+    def troubles_of(self, row: int) -> tuple[Trouble, ...]:
+        """What the reader could not take of a row; troubles come in the order of rows."""
+        troubles = self.leaderboard.troubles
+        first = bisect_left(troubles, row, key=lambda t: t.row)
+        return troubles[first : bisect_right(troubles, row, key=lambda t: t.row)]

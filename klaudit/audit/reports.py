@@ -210,15 +210,22 @@ def _report(judgement: Judgement, detail: Detail, i: int, row: int, marks: tuple
         ratio=max((r.ratio for r in reported), default=worst.ratio if worst else None),
         limit_ratio=max((r.limit_ratio for r in reported), default=worst.limit_ratio if worst else None),
         conditions=condition_ids(chosen),
-        alternatives=tuple(condition_ids(bits) for bits, rows in judged.sufficient if bits != chosen and place in rows),
+        alternatives=tuple(
+            condition_ids(bits) for bits, rows in judged.sufficient if bits != chosen and _holds(rows, place)
+        ),
         cached_share=None if np.isnan(share) else share,
         rules=_rules(judgement, detail, i, row, verdict) + marks,
         worst_case=worst.name if worst else "",
         message="",
         cases=cases,
-        notes=tuple(t.message for t in board.troubles if t.row == row),
+        notes=tuple(t.message for t in judgement.troubles_of(row)),
     )
     return replace(report, message=messages.sentence(report, detail, i))
+
+
+def _holds(ascending: Index, value: int) -> bool:
+    place = int(np.searchsorted(ascending, value))
+    return place < len(ascending) and int(ascending[place]) == value
 
 
 def _reported(detail: Detail, i: int) -> tuple[Reported, ...]:
@@ -340,7 +347,7 @@ def _rules(judgement: Judgement, detail: Detail, i: int, row: int, verdict: Verd
     if _binary(detail, i):
         rules.append("binary-reading")
     rules += [rule for rule, noted in judgement.noted.items() if row in noted]
-    rules += [t.rule for t in judgement.leaderboard.troubles if t.row == row and t.rule not in rules]
+    rules += [rule for rule in dict.fromkeys(t.rule for t in judgement.troubles_of(row)) if rule not in rules]
     rules += detail.claims.notes
     return tuple(rules)
 

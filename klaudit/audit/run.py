@@ -142,12 +142,11 @@ class _Judging:
         if not grouping.unknown:
             return
         cards = tuple(self.catalog.gpu(name) for name in self.catalog.gpu_ids)
-        for part, label in grouping.unknown:
-            for claims in grouping.on_cards(part, label, cards):
-                considered = relevant(cards, claims.work, claims.conditions, claims.launch)
-                for row in claims.rows[~possible(claims, considered)]:
-                    rule, message = self.reasons[int(row)]
-                    self.reasons[int(row)] = (rule, f"{message}; its score is above the limit of every card known")
+        for claims in grouping.on_cards(np.concatenate(grouping.unknown), "", cards):
+            considered = relevant(cards, claims.work, claims.conditions, claims.launch)
+            for row in claims.rows[~possible(claims, considered)]:
+                rule, message = self.reasons[int(row)]
+                self.reasons[int(row)] = (rule, f"{message}; its score is above the limit of every card known")
 
     def _keep_milder(self, judged: Judged) -> None:
         """Take over the verdicts of a group, except where an earlier era was milder."""

@@ -13,7 +13,7 @@ from klaudit.leaderboard import FigureColumn, FigureKind, Leaderboard, Trouble
 from klaudit.readers.columns import Comma, Expect, Numbers, read_numbers, unit_kind
 from klaudit.readers.fields import FigurePlan, Layout, NumberPlan
 from klaudit.readers.options import ReadOptions
-from klaudit.readers.words import encode, is_missing, read_days, read_label, says_no
+from klaudit.readers.words import REREADS, encode, is_missing, read_days, read_label, says_no
 from klaudit.workload import find_dtype
 
 Cells = Sequence[Sequence[str]]
@@ -95,6 +95,7 @@ class _Batch:
         if "dtype" in texts:
             self._note_dtypes(texts["dtype"], dtype_codes)
         self._note_refused()
+        self._note_rereads()
         self._note_unitless(figures)
         return Leaderboard(
             source=self.house.source,
@@ -183,7 +184,7 @@ class _Batch:
         for row in np.flatnonzero(codes < 0).tolist():
             if not is_missing(self.columns[index][row]):
                 reason = "is no dtype that is known: write float32, bfloat16, fp8 ..."
-                self._note(row, index, "not-a-number", reason, fatal=not stated)
+                self._note(row, index, "unknown-dtype", reason, fatal=not stated)
 
     def _note_refused(self) -> None:
         for index, good in self.layout.accepted:
@@ -191,6 +192,15 @@ class _Batch:
             refused = {text for text in dict.fromkeys(column) if says_no(text, good)}
             for row in [r for r, text in enumerate(column) if text in refused] if refused else ():
                 self._note(row, index, "not-accepted", "says that the row does not count", fatal=True)
+
+    def _note_rereads(self) -> None:
+        """Bytes that were read again bound no time: the first cache may have served them."""
+        index = self.layout.texts.get("traffic")
+        if index is None:
+            return
+        for row, text in enumerate(self.columns[index]):
+            if text.strip().casefold() in REREADS:
+                self._note(row, index, "not-compulsory", "counts bytes that were read again", fatal=True)
 
     def _note_unitless(self, figures: Sequence[FigureColumn]) -> None:
         """A column without a unit is said once, and in each row that has nothing else to judge."""

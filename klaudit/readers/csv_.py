@@ -159,7 +159,7 @@ class _Records:
 
 
 def _square(batch: _Batch, width: int) -> list[Trouble]:
-    """Give every row as many cells as the header; a row with too many is noted, for its cells may have slipped."""
+    """Give every row as many cells as the header; a row with too many cannot be judged, for its cells have slipped."""
     troubles: list[Trouble] = []
     if set(map(len, batch.rows)) == {width}:
         return troubles
@@ -167,7 +167,7 @@ def _square(batch: _Batch, width: int) -> list[Trouble]:
         if len(row) > width:
             if any(cell.strip() for cell in row[width:]):
                 message = f"line {batch.lines[index]}: row has {len(row)} cells, the header {width}"
-                troubles.append(Trouble(index, "not-a-number", message))
+                troubles.append(Trouble(index, "not-a-number", message, fatal=True))
             batch.rows[index] = row[:width]
         elif len(row) < width:
             batch.rows[index] = row + ("",) * (width - len(row))

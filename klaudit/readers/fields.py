@@ -38,6 +38,8 @@ _TEXT_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "date": _words("createdat created date datetime submissiontime submittedat submitted timestamp"),
     "dtype": _words("dtype precision datatype"),
+    # Whether a row's bytes are compulsory ones; too plain a word to be read without being named.
+    "traffic": _words("trafficcounts"),
 }
 _ACCEPTED: Final = frozenset(_words("passed correct correctness status accepted compiled"))
 _SKIPPED: Final = "skipped"
@@ -105,7 +107,7 @@ class Layout:
     headers : tuple of str
         All of them, as written.
     texts : mapping of str to int
-        entry, gpu, date and dtype, and their columns.
+        entry, gpu, date, dtype and traffic, and their columns.
     accepted : tuple of (int, bool)
         Columns that say whether a row counts, and the value that says it does.
     """
@@ -234,7 +236,7 @@ class _Planner:
 
     def _resolve(self, field: str, name: str) -> tuple[int, Unit | None]:
         """The column that the user means, and its unit."""
-        known = ("entry", "gpu", "date", "dtype", *FIGURE_KINDS, "accepted", *_NUMBER_FIELDS, *self.sizes)
+        known = (*_TEXT_FIELDS, *FIGURE_KINDS, "accepted", *_NUMBER_FIELDS, *self.sizes)
         if field not in known:
             raise UsageError(f"--column {field}={name}: no field is called {field!r}; there are: {', '.join(known)}")
         index = self._find(field, name)

@@ -127,10 +127,12 @@ def _shipped() -> tuple[Path, bool]:
 
 def _stored_index(folder: Path) -> Index | None:
     try:
-        index: Index = json.loads((folder / _INDEX).read_text(encoding="utf-8"))
+        index: object = json.loads((folder / _INDEX).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return index if isinstance(index, dict) and index.keys() == Index.__required_keys__ else None
+    if isinstance(index, dict) and index.keys() == Index.__required_keys__:
+        return cast("Index", index)
+    return None
 
 
 def _read(path: Path) -> bytes:

@@ -18,6 +18,8 @@ Key = TypeVar("Key", bound=Hashable)
 _TRUE: Final = frozenset(("true", "yes", "y", "t", "1", "1.0"))
 _FALSE: Final = frozenset(("false", "no", "n", "f", "0", "0.0", "x", "✗", "❌"))
 # One such word anywhere in a status says that the row does not count: "COMPILE_ERROR", "timed out".
+# What people write for bytes that are not compulsory ones.
+REREADS: Final = frozenset(("reuse", "reread", "rereads", "re-read", "re-reads", "repeated"))
 _FAILED: Final = re.compile(
     r"(?<![a-z])(?:not?|fail(?:ed|ure|s)?|incorrect|inaccurate|wrong|(?:\w*_)?err(?:or|ored)?|time[ _-]?(?:d[ _-]?)?out"
     r"|reject(?:ed)?|invalid|unsound|crash(?:ed)?|oom|abort(?:ed)?|cancel(?:l?ed)?|pending|queued|running|skipped"
