@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from klaudit.audit.reports import Detail, above_measured, report_rows
+from klaudit.audit.detail import Detail
+from klaudit.audit.reports import above_measured, report_rows
 from klaudit.audit.run import judge
 from klaudit.audit.search import ceiling, worlds
 from klaudit.floors import floors
@@ -152,7 +153,7 @@ def _floors(detail: Detail) -> Iterator[Step]:
         yield Step(
             f"The {word} of {name or over}",
             f"{show(bound, figure.kind)}; reported {show(float(figure.value[0]), figure.kind)},"
-            f" {detail.ratio(j, 0):.3g} x the roof",
+            f" {detail.ratios[j, 0]:.3g} x the roof",
         )
 
 

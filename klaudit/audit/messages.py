@@ -8,7 +8,6 @@ import numpy as np
 
 from klaudit import averages
 from klaudit.audit.contradictions import contradictions
-from klaudit.audit.search import find_slips
 from klaudit.floors import FEWER_OPERATIONS
 from klaudit.report import CaseReport, Reported, RowReport
 from klaudit.units import show, show_cache
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from klaudit.audit.claims import Claims, Figure
-    from klaudit.audit.reports import Detail
+    from klaudit.audit.detail import Detail
     from klaudit.floors import Floors
 
 _RULES = {"mean": "mean", "geomean": "geometric mean", "total": "total"}
@@ -26,26 +25,30 @@ _RULES = {"mean": "mean", "geomean": "geometric mean", "total": "total"}
 
 def sentence(report: RowReport, detail: Detail, i: int) -> str:
     """The arithmetic behind a verdict, in one line."""
-    claims = detail.claims.take(np.array([i]))
     if report.verdict is Verdict.INCONSISTENT:
-        return _disagreement(claims, detail, i)
-    parts = [_together(report, claims, detail) or _comparison(report, detail, i)]
+        return _disagreement(detail.claims.take(np.array([i])), detail, i)
+    parts = [_together(report, detail, i) or _comparison(report, detail, i)]
     if report.verdict is Verdict.IMPOSSIBLE:
         parts.append(_limit(report, detail))
     elif report.verdict is Verdict.CONDITIONAL:
-        parts.append(_needs(report, claims))
+        parts.append(_needs(report, detail.claims))
     if "ambiguous-gpu" in report.rules:
         parts.append(f"the verdict depends on which card {report.gpu} means here: {', '.join(report.variants)}")
     return "; ".join(part for part in parts if part)
 
 
-def _together(report: RowReport, claims: Claims, detail: Detail) -> str:
+def _together(report: RowReport, detail: Detail, i: int) -> str:
     """Figures that are possible one by one but not of one run at the roof; "" where one of them is above it."""
+    if report.verdict is Verdict.WITHIN:
+        return ""
     bound = "limit" if report.verdict is Verdict.IMPOSSIBLE else "roof"
     figures: list[Reported | CaseReport] = [*report.reported, *report.cases]
     ratios = [f.limit_ratio if bound == "limit" else f.ratio for f in figures]
+    if max(ratios) > 1:
+        return ""
+    claims = detail.claims.take(np.array([i]))
     pair = _first_pair(claims)
-    if report.verdict is Verdict.WITHIN or pair is None or max(ratios) > 1:
+    if pair is None:
         return ""
     low, high = reachable_rates(claims, *pair, detail.best if bound == "limit" else (detail.base,))
     rate, time = (_name(claims, figure) for figure in pair)
@@ -153,7 +156,8 @@ def _list(names: list[str]) -> str:
 def _disagreement(claims: Claims, detail: Detail, i: int) -> str:
     """Which figures cannot be of one run, the interval that would be, and the slip that explains it."""
     pair = next(((a, b) for a, b, flags in contradictions(claims) if flags[0]), None) or _first_pair(claims)
-    index, factors = find_slips(claims)
+    place = detail.places[i]
+    slip = int(detail.judged.slips[place])
     parts = []
     if pair is not None:
         first, second = pair
@@ -161,8 +165,8 @@ def _disagreement(claims: Claims, detail: Detail, i: int) -> str:
         if first.kind != "time" and second.kind == "time" and first.case is None:
             low, high = reachable_rates(claims, first, second, detail.best)
             parts.append(f"that time allows {show(low, first.kind)} to {show(high, first.kind)}")
-    if index[0] >= 0:
-        parts.append(_slip(claims.figures[index[0]], float(factors[0])))
+    if slip >= 0:
+        parts.append(_slip(claims.figures[slip], float(detail.judged.slip_factors[place])))
     return "; ".join(parts) or "the figures over all cases and those of the cases cannot be of one run"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,9 +11,9 @@ import numpy as np
 from klaudit.audit import messages
 from klaudit.audit.claims import Claims, Figure
 from klaudit.audit.contradictions import BINARY_GIGA
+from klaudit.audit.detail import Detail, best_measured
 from klaudit.audit.judgement import Judgement
-from klaudit.audit.search import Judged, by_card, ceiling, judge_claims, possible, possible_on, worlds
-from klaudit.floors import INPUTS_RESIDENT, WRITE_BACK, Floors, floors, slowest
+from klaudit.audit.search import judge_claims, possible, possible_on
 from klaudit.gpu import Gpu
 from klaudit.report import CaseReport, Reported, RowReport
 from klaudit.roofline import dram_floor
@@ -26,16 +26,13 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Index = NDArray[np.intp]
 
-# Bisection of the cached share: 2 / 2**24 is finer than any printed figure.
-_SHARE_STEPS = 24
-
 
 def above_measured(judgement: Judgement) -> Flags:
     """Rows within their roof whose figures beat the best bandwidth measured on their card, shape (rows,)."""
     flags = np.zeros(len(judgement.leaderboard), dtype=np.bool_)
     for index, judged in enumerate(judgement.groups):
         claims = judged.claims
-        fastest = _best_measured(claims)
+        fastest = best_measured(claims)
         if fastest is None:
             continue
         ours = (judgement.group[claims.rows] == index) & (judged.verdict == Verdict.WITHIN)
@@ -81,111 +78,6 @@ def _unjudged(judgement: Judgement, row: int) -> RowReport:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Detail:
-    """Everything about some rows of one group, as columns: what their reports index into.
-
-    `roofs` and `limits` hold a column for each figure: the ceiling of a rate, the floor of a time.
-    """
-
-    judged: Judged
-    claims: Claims
-    places: Index
-    base: Floors
-    best: tuple[Floors, ...]
-    roofs: tuple[Column, ...]
-    limits: tuple[Column, ...]
-    measured: tuple[Column | None, ...]
-    shares: Column
-    ambiguous: Flags
-    launch_bound: Flags
-
-    @classmethod
-    def of(cls, judged: Judged, places: Index) -> Detail:
-        """The detail of the rows at `places` of a group."""
-        claims = judged.claims.take(places)
-        base = slowest([floors(card, claims.work, 0, claims.launch) for card in claims.cards])
-        best = tuple(worlds(claims, judged.considered))
-        count = len(places)
-        ambiguous = np.zeros(count, dtype=np.bool_)
-        if len(claims.cards) > 1:
-            alone = by_card(claims, judged.considered)
-            within = np.array([w for w, _ in alone])
-            bearable = np.array([b for _, b in alone])
-            # The cards differ where some but not all of them say yes.
-            ambiguous = (within.any(axis=0) != within.all(axis=0)) | (bearable.any(axis=0) != bearable.all(axis=0))
-        unlaunched = [np.maximum(np.maximum(w.roof, w.port), w.least) for w in best]
-        free = np.logical_or.reduce([possible_on(claims, w) for w in unlaunched])
-        return cls(
-            judged=judged,
-            claims=claims,
-            places=places,
-            base=base,
-            best=best,
-            roofs=tuple(_spread(ceiling(claims, f, base.roof), count) for f in claims.figures),
-            limits=tuple(_spread(_best(f, [ceiling(claims, f, w.whole) for w in best]), count) for f in claims.figures),
-            measured=tuple(_measured(claims, f, count) for f in claims.figures),
-            shares=_cached_shares(judged, claims, places),
-            ambiguous=ambiguous & (judged.verdict[places] != Verdict.INCONSISTENT),
-            launch_bound=free & (judged.verdict[places] == Verdict.IMPOSSIBLE),
-        )
-
-    def ratio(self, figure: int, row: int, *, limit: bool = False) -> float:
-        """Rate over ceiling, or floor over time: above 1 is above."""
-        bound = float((self.limits if limit else self.roofs)[figure][row])
-        value = float(self.claims.figures[figure].value[row])
-        top, bottom = (bound, value) if self.claims.figures[figure].kind == "time" else (value, bound)
-        if not (np.isfinite(top) and np.isfinite(bottom)):
-            return float("nan") if np.isnan(value) else 0.0
-        return top / bottom if bottom > 0 else float("inf")
-
-
-def _spread(column: Column, count: int) -> Column:
-    return np.broadcast_to(column, (count,))
-
-
-def _best(figure: Figure, each: list[Column]) -> Column:
-    return np.asarray(np.minimum.reduce(each) if figure.kind == "time" else np.maximum.reduce(each))
-
-
-def _one_of(column: Column | None, row: int) -> float | None:
-    return None if column is None else float(column[row])
-
-
-def _best_measured(claims: Claims) -> float | None:
-    """The best measured bandwidth of the cards that a label can mean [B/s]; None where one of them is unmeasured."""
-    known = [card.measured_bandwidth for card in claims.cards]
-    return None if None in known else max(b for b in known if b is not None)
-
-
-def _measured(claims: Claims, figure: Figure, count: int) -> Column | None:
-    """A figure at the best bandwidth measured on the card, from DRAM alone."""
-    bandwidth = _best_measured(claims)
-    if bandwidth is None or not claims.work.traffic.any():
-        return None
-    return _spread(ceiling(claims, figure, dram_floor(claims.work.traffic, bandwidth)), count)
-
-
-def _cached_shares(judged: Judged, claims: Claims, places: Index) -> Column:
-    """The least cached bytes that would do, over the cache, for conditional rows; NaN elsewhere."""
-    shares = np.full(len(places), np.nan)
-    if claims.work.boundless_cache:
-        return shares
-    bits = judged.conditions[places]
-    for chosen in dict.fromkeys(bits.tolist()):
-        if not chosen & (WRITE_BACK | INPUTS_RESIDENT):
-            continue
-        rows = np.flatnonzero(bits == chosen)
-        some = claims.take(rows)
-        low, high = np.zeros(len(rows)), np.full(len(rows), 2.0)
-        for _ in range(_SHARE_STEPS):
-            middle = (low + high) / 2
-            enough = possible(some, chosen, middle)
-            low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-        shares[rows] = high
-    return shares
-
-
 def _report(judgement: Judgement, detail: Detail, i: int, row: int, marks: tuple[str, ...]) -> RowReport:
     board, claims, judged = judgement.leaderboard, detail.claims, detail.judged
     place = int(detail.places[i])
@@ -206,7 +98,7 @@ def _report(judgement: Judgement, detail: Detail, i: int, row: int, marks: tuple
         dtype=claims.work.dtype,
         verdict=verdict,
         reported=reported,
-        roof_name=_roof_name(detail, i),
+        roof_name=detail.roof_name(i),
         ratio=max((r.ratio for r in reported), default=worst.ratio if worst else None),
         limit_ratio=max((r.limit_ratio for r in reported), default=worst.limit_ratio if worst else None),
         conditions=condition_ids(chosen),
@@ -228,6 +120,10 @@ def _holds(ascending: Index, value: int) -> bool:
     return place < len(ascending) and int(ascending[place]) == value
 
 
+def _one_of(column: Column | None, row: int) -> float | None:
+    return None if column is None else float(column[row])
+
+
 def _reported(detail: Detail, i: int) -> tuple[Reported, ...]:
     """The figures over all cases that a row reports."""
     found = []
@@ -242,8 +138,8 @@ def _reported(detail: Detail, i: int) -> tuple[Reported, ...]:
                     high=float(figure.high[i]),
                     roof=float(detail.roofs[j][i]),
                     limit=float(detail.limits[j][i]),
-                    ratio=detail.ratio(j, i),
-                    limit_ratio=detail.ratio(j, i, limit=True),
+                    ratio=float(detail.ratios[j, i]),
+                    limit_ratio=float(detail.limit_ratios[j, i]),
                     measured=_one_of(detail.measured[j], i),
                     header=figure.header,
                 )
@@ -271,8 +167,8 @@ def _cases(detail: Detail, i: int) -> tuple[CaseReport, ...]:
                 time=value if first.kind == "time" else work / value,
                 floor=float(_at(detail.base.roof[index : index + 1], i)),
                 limit_floor=float(limit),
-                ratio=max(detail.ratio(j, i) for j, _ in figures),
-                limit_ratio=max(detail.ratio(j, i, limit=True) for j, _ in figures),
+                ratio=max(float(detail.ratios[j, i]) for j, _ in figures),
+                limit_ratio=max(float(detail.limit_ratios[j, i]) for j, _ in figures),
                 verdict=Verdict(int(own.verdict[0])) if own else Verdict.WITHIN,
                 conditions=condition_ids(int(own.conditions[0])) if own else (),
             )
@@ -292,7 +188,7 @@ def _at(column: Column, row: int) -> float:
 
 def _flagged(detail: Detail, figures: list[tuple[int, Figure]], i: int) -> bool:
     """Whether a case is near or above its roof or a hard floor: else it needs no judge of its own."""
-    return any(max(detail.ratio(j, i), detail.ratio(j, i, limit=True)) > 1 - 1e-6 for j, _ in figures)
+    return any(max(float(detail.ratios[j, i]), float(detail.limit_ratios[j, i])) > 1 - 1e-6 for j, _ in figures)
 
 
 def _one_case(claims: Claims, index: int, i: int) -> Claims:
@@ -320,17 +216,6 @@ def _variant(detail: Detail, i: int, verdict: Verdict) -> Gpu:
     return choose(claims.cards, key=lambda card: card.bandwidth)
 
 
-def _roof_name(detail: Detail, i: int) -> str:
-    """Which part is the roof where the row comes closest to it."""
-    dram, compute = detail.base.dram, detail.base.compute
-    column = 0 if dram.shape[1] == 1 else i
-    case = int(np.argmax(np.maximum(dram, compute)[:, column]))
-    worst = max(range(len(detail.claims.figures)), key=lambda j: np.nan_to_num(detail.ratio(j, i), nan=-1.0))
-    own = detail.claims.figures[worst].case
-    case = case if own is None else own
-    return "dram" if dram[case, column] >= compute[case, column] else "compute"
-
-
 def _rules(judgement: Judgement, detail: Detail, i: int, row: int, verdict: Verdict) -> tuple[str, ...]:
     """The slugs of a row, the verdict's own first."""
     rules: list[str] = []
@@ -339,7 +224,7 @@ def _rules(judgement: Judgement, detail: Detail, i: int, row: int, verdict: Verd
     elif verdict is Verdict.IMPOSSIBLE:
         rules += ["below-launch-floor"] * bool(detail.launch_bound[i]) + ["impossible"]
     elif verdict is Verdict.CONDITIONAL:
-        rules.append("above-compute-roof" if _roof_name(detail, i) == "compute" else "above-dram-roof")
+        rules.append("above-compute-roof" if detail.compute_bound[i] else "above-dram-roof")
         if detail.shares[i] > 1:
             rules.append("strained")
     if detail.ambiguous[i]:
@@ -355,4 +240,4 @@ def _rules(judgement: Judgement, detail: Detail, i: int, row: int, verdict: Verd
 def _binary(detail: Detail, i: int) -> bool:
     """Whether a rate lies between the decimal roof and the one with binary gigabytes."""
     figures = [(j, f) for j, f in enumerate(detail.claims.figures) if f.case is None and f.kind != "time"]
-    return _roof_name(detail, i) == "dram" and any(1 < detail.ratio(j, i) <= BINARY_GIGA for j, _ in figures)
+    return not detail.compute_bound[i] and any(1 < float(detail.ratios[j, i]) <= BINARY_GIGA for j, _ in figures)

@@ -38,8 +38,10 @@ class Judged:
         The smallest sufficient set as bits; 0 unless conditional.
     sufficient : tuple of (bits, ndarray of int)
         Every set that was found sufficient for some rows at their smallest size, and those rows.
-    slipped : ndarray of bool, shape (rows,)
-        Rows that one slip of one figure would bring under the roof.
+    slips : ndarray of int, shape (rows,)
+        The figure of an inconsistent row that one slip would bring under the roof; -1 where none does.
+    slip_factors : ndarray, shape (rows,)
+        What to multiply it by.
     considered : int
         The conditions that can matter to the group, all together the limit.
     """
@@ -48,7 +50,8 @@ class Judged:
     verdict: NDArray[np.uint8]
     conditions: NDArray[np.uint16]
     sufficient: tuple[tuple[int, Index], ...]
-    slipped: Flags
+    slips: NDArray[np.int64]
+    slip_factors: Column
     considered: int
 
 
@@ -145,9 +148,11 @@ def judge_claims(claims: Claims) -> Judged:
     count = len(claims.rows)
     verdict = np.full(count, Verdict.WITHIN, dtype=np.uint8)
     conditions = np.zeros(count, dtype=np.uint16)
-    slipped = np.zeros(count, dtype=np.bool_)
+    slips, factors = np.full(count, -1, dtype=np.int64), np.ones(count)
     contradiction = contradictory(claims)
     verdict[contradiction] = Verdict.INCONSISTENT
+    if contradiction.any():
+        slips[contradiction], factors[contradiction] = find_slips(claims.take(contradiction))
     considered = relevant(claims.cards, claims.work, claims.conditions, claims.launch)
     above = np.flatnonzero(~possible(claims, 0) & ~contradiction)
     sufficient: list[tuple[int, Index]] = []
@@ -157,12 +162,12 @@ def judge_claims(claims: Claims) -> Judged:
         hopeless = above[~bearable]
         verdict[hopeless] = Verdict.IMPOSSIBLE
         if len(hopeless):
-            slipped[hopeless] = find_slips(claims.take(hopeless))[0] >= 0
-            verdict[slipped] = Verdict.INCONSISTENT
+            slips[hopeless], factors[hopeless] = find_slips(claims.take(hopeless))
+            verdict[hopeless[slips[hopeless] >= 0]] = Verdict.INCONSISTENT
         open_ = above[bearable]
         verdict[open_] = Verdict.CONDITIONAL
         sufficient = _smallest_sets(claims, open_, considered, conditions)
-    return Judged(claims, verdict, conditions, tuple(sufficient), slipped, considered)
+    return Judged(claims, verdict, conditions, tuple(sufficient), slips, factors, considered)
 
 
 def sets_by_size(considered: int) -> Iterator[list[int]]:
