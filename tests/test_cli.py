@@ -186,3 +186,15 @@ def test_a_bug_is_70_and_says_so() -> None:
     assert done.returncode == 70
     assert "RuntimeError: boom" in done.stderr
     assert "this is a bug in klaudit" in done.stderr
+
+
+def test_an_interrupt_is_130() -> None:
+    """Ctrl-C ends with a word, not with a traceback."""
+    code = (
+        "import sys, klaudit.cli.options as o\n"
+        "def interrupted(specs): raise KeyboardInterrupt\n"
+        "o.load = interrupted\n"
+        "from klaudit.__main__ import main; sys.exit(main(['gpus']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (130, "", "klaudit: interrupted; nothing was written")

@@ -34,6 +34,20 @@ def test_output_is_a_whole_file(board: Path, tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["board.csv", "out.json"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs links and devices")
+def test_devices_and_links_stay_what_they_are(board: Path, tmp_path: Path) -> None:
+    """A device is written to, and the file behind a link is replaced."""
+    assert klaudit("check", board, *BOARD, "-o", "/dev/stdout").stdout == klaudit("check", board, *BOARD).stdout
+    assert klaudit("check", board, *BOARD, "-o", "/dev/null").returncode == 1
+    assert Path("/dev/null").is_char_device()
+    target, link = tmp_path / "target.txt", tmp_path / "link.txt"
+    target.write_text("old")
+    link.symlink_to(target)
+    assert klaudit("check", board, *BOARD, "-o", link).returncode == 1
+    assert link.is_symlink()
+    assert "forged" in target.read_text()
+
+
 def test_a_failed_run_leaves_the_old_file(tmp_path: Path) -> None:
     """An input that cannot be read changes no report."""
     target = tmp_path / "out.txt"
@@ -232,7 +246,7 @@ def test_progress_is_shown_on_a_terminal_when_a_run_takes_long(tmp_path: Path, m
     assert isinstance(sys.stderr, Terminal)
     shown = sys.stderr.getvalue()
     assert "5 rows" in shown
-    assert shown.split("\n")[-2].endswith("klaudit: read 5 rows, 0.0 MB in 0.0 s")
+    assert "klaudit: read 5 rows, 0.0 MB in " in shown.split("\n")[-2]
 
 
 @pytest.mark.parametrize(("terminal", "patience"), [(False, 0.0), (True, 60.0)])

@@ -207,7 +207,7 @@ def audit(
     Audit
     """
     policy = policy or Policy()
-    gathering = _Gathering(max_findings, keep_rows)
+    gathering = _Gathering(max_findings, keep_rows, policy.gpu)
     for batch in batches:
         gathering.add(judge(batch, catalog, board, policy))
     era_remark = (
@@ -243,9 +243,10 @@ def audit(
 class _Gathering:
     """Counts, findings and, where asked for, everything, over the batches of an audit."""
 
-    def __init__(self, max_findings: int, keep_rows: bool) -> None:
+    def __init__(self, max_findings: int, keep_rows: bool, gpu: str) -> None:
         self.max_findings = max_findings
         self.keep_rows = keep_rows
+        self.gpu = gpu
         self.summary = Summary()
         self.by_gpu: dict[str, Summary] = {}
         self.findings: list[RowReport] = []
@@ -267,7 +268,7 @@ class _Gathering:
             self._kept.append((judgement, marks))
 
     def _count(self, judgement: Judgement, measured: Flags) -> None:
-        labels = (*judgement.leaderboard.gpu_labels, "")
+        labels = (*judgement.leaderboard.gpu_labels, self.gpu)
         codes = np.where(judgement.leaderboard.gpu_codes < 0, len(labels) - 1, judgement.leaderboard.gpu_codes)
         shape = (len(labels), len(Verdict))
         counts = np.bincount(codes * len(Verdict) + judgement.verdict, minlength=shape[0] * shape[1]).reshape(shape)

@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "gpus": ("klaudit.cli.catalogue", "The cards known, and every figure with its source."),
     "workloads": ("klaudit.cli.catalogue", "The workloads known, and what they must move and compute."),
     "boards": ("klaudit.cli.catalogue", "The boards known: their rules, and the limits on every card."),
+    "calibrate": ("klaudit.cli.calibrate", "Measure this machine's GPU, and a board of known truth."),
 }
 
 

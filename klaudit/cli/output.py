@@ -47,7 +47,7 @@ def opened(output: str | None) -> Iterator[TextIO]:
         if output in (None, "-"):
             yield from _stdout()
         else:
-            yield from _file(Path(os.path.realpath(str(output))))
+            yield from _file(Path(str(output)))
     except OSError as error:
         where = "standard output" if output in (None, "-") else repr(output)
         raise UsageError(
@@ -69,14 +69,16 @@ def _stdout() -> Iterator[TextIO]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _file(target: Path) -> Iterator[TextIO]:
-    if target.exists() and not target.is_file():
+def _file(path: Path) -> Iterator[TextIO]:
+    if path.exists() and not path.is_file():
         # A device or a pipe has nothing that a rename could protect.
-        with target.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as out:
+        with path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as out:
             yield out
         return
     import tempfile
 
+    # A link stays a link: the file behind it is replaced.
+    target = path.resolve()
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:50]}.", suffix=".part")
     try:
         with open(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as out:
