@@ -230,22 +230,24 @@ def rate_and_time_contradict(
         time, time_rule = (time[0] / cases, time[1] / cases), "mean"
     low, high = rate[0] * time[0] * (1 - EDGE), rate[1] * time[1] * (1 + EDGE)
     geometric = np.exp(np.log(work).mean(axis=0))
+    exact: Column | None = None
     match rate_rule, time_rule:
+        case _ if cases == 1:
+            least = exact = work[0]
         case "mean", "mean":
-            too_low = high < np.sqrt(work).mean(axis=0) ** 2
-            exact: Column | None = work[0] if cases == 1 else None
+            least = np.sqrt(work).mean(axis=0) ** 2
         case "total", "mean":
-            too_low, exact = high < work.mean(axis=0), work.mean(axis=0)
+            least = exact = work.mean(axis=0)
         case "geomean", "geomean":
-            too_low, exact = high < geometric, geometric
+            least = exact = geometric
         case "total", _:
             # The mean time is the total work over the rate; the geometric one cannot be longer.
-            return np.asarray(low > work.mean(axis=0))
+            return np.asarray((low > work.mean(axis=0)) & (not mean_of_runs))
         case _:
-            too_low, exact = high < geometric, geometric if cases == 1 else None
+            least = geometric
     if exact is None or mean_of_runs:
-        return np.asarray(too_low)
-    return np.asarray(too_low | (low > exact))
+        return np.asarray(high < least)
+    return np.asarray((high < least) | (low > exact))
 
 
 def averages_contradict(smaller: tuple[Column, Column], larger: tuple[Column, Column]) -> Flags:

@@ -145,8 +145,12 @@ class Floors:
     @property
     def whole(self) -> Column:
         """The least time the clock can show: no part undercut, one step of the clock forgiven where granted."""
-        hardest = np.maximum(np.maximum(self.roof, self.port), np.maximum(self.least, self.launch))
-        return np.maximum(hardest - self.tick, 0.0)
+        return np.maximum(self.untimed - self.tick, 0.0) if self.tick else self.untimed
+
+    @property
+    def untimed(self) -> Column:
+        """The same without the clock's step, which an average over many runs does not feel."""
+        return np.maximum(np.maximum(self.roof, self.port), np.maximum(self.least, self.launch))
 
 
 def floors(gpu: Gpu, work: Work, conditions: int = 0, launch: float = 0.0, cache_share: Column | None = None) -> Floors:
@@ -168,18 +172,22 @@ def floors(gpu: Gpu, work: Work, conditions: int = 0, launch: float = 0.0, cache
     -------
     Floors
     """
+    # Narrow data may still be worked on by the declared dtype's pipe: a condition never makes a card slower.
+    dtypes = [work.dtype]
     if conditions & NARROWER_DTYPE and work.narrow is not None:
         work = work.narrow
+        dtypes.append(work.dtype)
     over = bool(conditions & OVERCLOCK) and gpu.overclockable
     bandwidth = gpu.bandwidth * (OVERCLOCKED_BANDWIDTH if over else 1.0)
     clock = OVERCLOCKED_CLOCK if over else 1.0
+    peak = _peak(gpu, dtypes, conditions) * clock
     zero = np.zeros_like(work.flops)
     port = zero if gpu.port_bandwidth is None else roofline.port_floor(work.one_way, gpu.port_bandwidth * clock)
     return Floors(
         dram=roofline.dram_floor(_dram_traffic(gpu, work, conditions, cache_share), bandwidth),
-        compute=_compute(gpu, work, conditions, clock),
+        compute=_compute(work, conditions, peak),
         port=port,
-        least=_least(gpu, work, conditions, clock),
+        least=zero if work.least_flops is None else roofline.compute_floor(work.least_flops, peak),
         launch=launch,
         tick=(gpu.tick or DEFAULT_TICK) if conditions & TIMER_TICK else 0.0,
     )
@@ -201,26 +209,18 @@ def _dram_traffic(gpu: Gpu, work: Work, conditions: int, cache_share: Column | N
     return traffic * (COMPRESSED_TRAFFIC if compresses else 1.0)
 
 
-def _peak(gpu: Gpu, work: Work, conditions: int, clock: float) -> float:
+def _peak(gpu: Gpu, dtypes: Sequence[str], conditions: int) -> float:
     """The dense peak that the conditions allow [FLOP/s]; infinite where none is known."""
-    best = gpu.best_peak
-    peak = best if conditions & LOWER_PRECISION or not work.dtype else gpu.peak(work.dtype)
-    return np.inf if peak is None else peak.rate * clock
+    choose = gpu.fastest_pipe if conditions & LOWER_PRECISION else gpu.pipe
+    return max(np.inf if peak is None else peak.rate for peak in map(choose, dtypes))
 
 
-def _compute(gpu: Gpu, work: Work, conditions: int, clock: float) -> Column:
+def _compute(work: Work, conditions: int, peak: float) -> Column:
     """Time of the counted operations, or of the fewest where `fewer-operations` is granted."""
     flops = work.flops
     if conditions & FEWER_OPERATIONS:
         flops = np.zeros_like(flops) if work.least_flops is None else np.minimum(work.least_flops, flops)
-    return roofline.compute_floor(flops, _peak(gpu, work, conditions, clock))
-
-
-def _least(gpu: Gpu, work: Work, conditions: int, clock: float) -> Column:
-    """Time of the fewest operations of any known algorithm, on the fastest pipe of the conditions."""
-    if work.least_flops is None:
-        return np.zeros_like(work.flops)
-    return roofline.compute_floor(work.least_flops, _peak(gpu, work, conditions, clock))
+    return roofline.compute_floor(flops, peak)
 
 
 def relevant(cards: Sequence[Gpu], work: Work, allowed: int, launch: float) -> int:

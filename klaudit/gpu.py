@@ -77,6 +77,8 @@ class Gpu:
         Step of the event clock [s], where known.
     count : int
         Cards taken together.
+    memory_type, compute_capability : str
+        As the spec names them; "" where it does not.
     """
 
     id: str
@@ -104,6 +106,8 @@ class Gpu:
     sources: tuple[Source, ...] = ()
     notes: tuple[str, ...] = ()
     count: int = 1
+    memory_type: str = ""
+    compute_capability: str = ""
 
     @property
     def port_bandwidth(self) -> float | None:
@@ -125,10 +129,20 @@ class Gpu:
         """The best dense peak of `dtype` on any pipe, or None where no figure is known."""
         return max((p for p in self.peaks if p.dtype == dtype), key=lambda p: p.rate, default=None)
 
-    @property
-    def best_peak(self) -> Peak | None:
-        """The best dense peak of any dtype, or None where no figure is known."""
-        return max(self.peaks, key=lambda p: p.rate, default=None)
+    def fastest_pipe(self, dtype: str) -> Peak | None:
+        """The best dense peak that may do the work of `dtype` less precisely, or None where no figure is known.
+
+        Floating-point work stays in floating-point formats; integers, and work of unknown dtype, may use any pipe.
+        """
+        usable = [p for p in self.peaks if "float" in p.dtype or "float" not in dtype]
+        return max(usable, key=lambda p: p.rate, default=None)
+
+    def pipe(self, dtype: str) -> Peak | None:
+        """The peak that bounds work of `dtype`: its own, or the fastest pipe where the card has no rate for it.
+
+        A card without a rate for a dtype does the work on another pipe: a row must not acquit itself by naming it.
+        """
+        return self.peak(dtype) or self.fastest_pipe(dtype)
 
     def times(self, count: int) -> Gpu:
         """`count` such cards taken as one: bandwidth, processors, cache and peaks add up."""

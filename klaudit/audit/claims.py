@@ -6,14 +6,14 @@ Rows about which too little is known come out as `Unjudged`, each with its reaso
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from klaudit.averages import Rule
 from klaudit.board import Board, Era, Harness, Scoring
-from klaudit.floors import Work
+from klaudit.floors import Floors, Work
 from klaudit.gpu import Gpu
 from klaudit.leaderboard import FigureKind
 from klaudit.workload import Workload
@@ -31,7 +31,10 @@ ANY_ERA = Era("", Scoring(), Harness())
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Figure:
-    """One figure of a group's rows: an average over all cases, or one case's own (`case` is its index)."""
+    """One figure of a group's rows: an average over all cases, or one case's own (`case` is its index).
+
+    `fastest` is the time of the fastest run alone: the clock's step excuses it, whatever it excuses of averages.
+    """
 
     kind: FigureKind
     rule: Rule
@@ -40,6 +43,7 @@ class Figure:
     low: Column
     high: Column
     header: str
+    fastest: bool = False
 
     @property
     def edges(self) -> tuple[Column, Column]:
@@ -53,7 +57,7 @@ class Figure:
 
     def take(self, rows: Index | NDArray[np.bool_]) -> Figure:
         """The figure of some rows."""
-        return Figure(self.kind, self.rule, self.case, self.value[rows], self.low[rows], self.high[rows], self.header)
+        return replace(self, value=self.value[rows], low=self.low[rows], high=self.high[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +78,8 @@ class Claims:
         What the rows report.
     conditions : int
         The conditions that may be considered, as bits.
+    steady : bool
+        Whether averages are of so many runs that the clock's step does not excuse them.
     """
 
     rows: Index
@@ -88,6 +94,7 @@ class Claims:
     figures: tuple[Figure, ...]
     conditions: int
     notes: tuple[str, ...] = ()
+    steady: bool = False
 
     @property
     def launch(self) -> float:
@@ -117,8 +124,12 @@ class Claims:
         return Claims(
             self.rows[keep], self.label, self.cards, self.board, self.era, self.workload, self.case_names,
             self.case_sizes, self.work.take(keep), tuple(f.take(keep) for f in self.figures), self.conditions,
-            self.notes,
+            self.notes, self.steady,
         )  # fmt: skip
+
+    def least(self, figure: Figure, world: Floors) -> Column:
+        """The least times of the cases that a figure's clock can show in a world of floors [s]."""
+        return world.untimed if self.steady and not figure.fastest else world.whole
 
 
 @dataclass(slots=True)

@@ -45,6 +45,9 @@ def contradictions(claims: Claims) -> Iterator[tuple[Figure, Figure, Flags]]:
 def _pair(claims: Claims, first: Figure, second: Figure) -> Flags:
     """Two figures over the same cases; a rate or bandwidth comes first where there is one."""
     if second.kind == "time" and first.kind != "time":
+        if second.fastest:
+            # A rate is of all runs: that it is lower than the fastest run's says nothing.
+            return np.zeros(len(claims.rows), dtype=np.bool_)
         return averages.rate_and_time_contradict(
             claims.counted(first), _readings(first), first.rule, second.edges, second.rule,
             mean_of_runs=claims.mean_of_runs,
@@ -65,6 +68,10 @@ def _readings(figure: Figure) -> tuple[Column, Column]:
 
 def _same_kind(claims: Claims, first: Figure, second: Figure) -> Flags:
     """Two averages of one quantity: equal rules must agree, a geometric mean is at most the mean."""
+    if first.fastest != second.fastest:
+        fastest, average = (first, second) if first.fastest else (second, first)
+        # Of one case; over several cases the fastest runs' average is below the average by any rule but the total.
+        return averages.averages_contradict(fastest.edges, average.edges)
     cases = 1 if first.case is not None else len(claims.case_names)
     if first.rule == second.rule or cases == 1:
         return averages.intervals_contradict(first.edges, second.edges)
@@ -96,13 +103,13 @@ def _averages_against_cases(claims: Claims) -> Iterator[tuple[Figure, Figure, Fl
     """Averages against the figures of all cases: what the cases allow must meet what the average prints."""
     cases = len(claims.case_names)
     for kind in ("time", "rate"):
-        of_case = {f.case: f for f in claims.figures if f.case is not None and f.kind == kind}
+        of_case = {f.case: f for f in claims.figures if f.case is not None and f.kind == kind and not f.fastest}
         if len(of_case) < cases or cases == 1:
             continue
         columns = [of_case[i] for i in range(cases)]
         low, high = np.array([f.low for f in columns]), np.array([f.high for f in columns])
         for figure in claims.figures:
-            if figure.case is not None:
+            if figure.case is not None or figure.fastest:
                 continue
             span = _span(claims, figure, kind, low, high)
             if span is not None:

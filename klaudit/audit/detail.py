@@ -76,7 +76,9 @@ class Detail:
             # The cards differ where some but not all of them say yes.
             ambiguous = (within.any(axis=0) != within.all(axis=0)) | (bearable.any(axis=0) != bearable.all(axis=0))
         roofs = tuple(_spread(ceiling(claims, f, base.roof), count) for f in claims.figures)
-        limits = tuple(_spread(_best(f, [ceiling(claims, f, w.whole) for w in best]), count) for f in claims.figures)
+        limits = tuple(
+            _spread(_best(f, [ceiling(claims, f, claims.least(f, w)) for w in best]), count) for f in claims.figures
+        )
         ratios = _ratios(claims, roofs)
         unlaunched = [np.maximum(np.maximum(w.roof, w.port), w.least) for w in best]
         free = np.logical_or.reduce([possible_on(claims, w) for w in unlaunched])

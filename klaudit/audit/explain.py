@@ -93,7 +93,7 @@ def _largest(figures: list[Figure]) -> Figure | None:
 
 
 def _peak(card: Gpu, dtype: str, where: dict[str, str]) -> Iterator[Step]:
-    peak = card.peak(dtype) if dtype else card.best_peak
+    peak = card.pipe(dtype)
     if peak is None:
         return
     text = f"{show(peak.rate, 'rate')} dense, {peak.label}"
@@ -167,7 +167,7 @@ def _sets(detail: Detail) -> Iterator[Step]:
         if figure.case is not None or not np.isfinite(figure.value[0]):
             continue
         for bits in (b for b in sets if b):
-            each = [ceiling(claims, figure, w.whole) for w in worlds(claims, bits)]
+            each = [ceiling(claims, figure, claims.least(figure, w)) for w in worlds(claims, bits)]
             best = min(float(c[0]) for c in each) if figure.kind == "time" else max(float(c[0]) for c in each)
             names = condition_ids(bits)
             label = (

@@ -73,8 +73,9 @@ class Grouping:
     ) -> Iterator[Claims]:
         """The groups of `rows` when their label can mean `cards`."""
         for same, dtype in self._by_dtype(rows):
-            for steady, conditions in self._by_runs(same, cards):
-                yield from self._with_work(steady, label, cards, dtype, conditions, notes)
+            for part, conditions, steady in self._by_runs(same, cards):
+                for claims in self._with_work(part, label, cards, dtype, conditions, notes):
+                    yield replace(claims, steady=True) if steady else claims
 
     # -- which card ---------------------------------------------------------------------------------------------------
 
@@ -123,8 +124,8 @@ class Grouping:
             parts.append((part, known or stated or self.policy.dtype))
         return parts
 
-    def _by_runs(self, rows: Index, cards: tuple[Gpu, ...]) -> list[tuple[Index, int]]:
-        """Rows with the conditions that may be considered for them."""
+    def _by_runs(self, rows: Index, cards: tuple[Gpu, ...]) -> list[tuple[Index, int, bool]]:
+        """Rows with the conditions that may be considered for them, and whether their averages are steady."""
         allowed = 0
         ruled_out = self.policy.ruled_out | {r.condition for r in self.era.harness.rules_out}
         for condition in CONDITIONS:
@@ -138,8 +139,13 @@ class Grouping:
         if self.era.scoring.runs is not None:
             known[np.isnan(known)] = self.era.scoring.runs[0]
         steady = known >= RUNS_THAT_AVERAGE_TICKS_OUT
-        parts = ((rows[~steady], allowed), (rows[steady], allowed & ~TIMER_TICK))
-        return [(part, bits) for part, bits in parts if len(part)]
+        # The step of the clock excuses the fastest run of however many, and of steady rows nothing else.
+        single = any(column.fastest for column in self.rows_of.figures)
+        parts = (
+            (rows[~steady], allowed, False),
+            (rows[steady], allowed if single else allowed & ~TIMER_TICK, single),
+        )
+        return [part for part in parts if len(part[0])]
 
     # -- which work ---------------------------------------------------------------------------------------------------
 
@@ -201,7 +207,8 @@ class Grouping:
     def _pick(self, rows: Index, column: FigureColumn, case: int | None) -> Figure:
         scoring = self.era.scoring
         rule = column.rule or (scoring.time if column.kind == "time" else scoring.rate)
-        return Figure(column.kind, rule, case, column.value[rows], column.low[rows], column.high[rows], column.header)
+        value, low, high = column.value[rows], column.low[rows], column.high[rows]
+        return Figure(column.kind, rule, case, value, low, high, column.header, column.fastest)
 
     def _board_figures(self, rows: Index, board: Board) -> tuple[Figure, ...]:
         """All figures of rows on a board of several cases; averages only of rows that lack no case."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from klaudit.audit.detail import Detail
     from klaudit.floors import Floors
 
+_FASTEST = "fastest run"
 _RULES = {"mean": "mean", "geomean": "geometric mean", "total": "total"}
 
 
@@ -70,7 +71,8 @@ def _comparison(report: RowReport, detail: Detail, i: int) -> str:
 
 def _of_case(report: RowReport, case: CaseReport, detail: Detail, i: int) -> str:
     index = detail.claims.case_names.index(case.name)
-    label = f"{case.name}: " if case.name else ""
+    label = f"{_FASTEST * case.fastest}{' of ' * (case.fastest and bool(case.name))}{case.name}"
+    label = f"{label}: " if label else ""
     return f"{label}{_one(report, case.time, case.floor, detail, i, index)}"
 
 
@@ -78,7 +80,7 @@ def _of_average(report: RowReport, figure: Reported, detail: Detail, i: int) -> 
     """A figure over all cases; of a single case it is said by bytes and operations."""
     claims = detail.claims
     if len(claims.case_names) == 1 and figure.kind == "time":
-        return _one(report, figure.value, figure.roof, detail, i, 0)
+        return f"{_FASTEST}: " * figure.fastest + _one(report, figure.value, figure.roof, detail, i, 0)
     bound = "floor" if figure.kind == "time" else "roof"
     rule = f"{_RULES[figure.rule]} of {len(claims.case_names)} cases, " if len(claims.case_names) > 1 else ""
     value, roof = show(figure.value, figure.kind), show(figure.roof, figure.kind)
@@ -107,7 +109,7 @@ def _roof(report: RowReport, detail: Detail) -> str:
     if report.roof_name == "dram":
         return f"dram {show(min(card.bandwidth for card in cards), 'bandwidth')}"
     dtype = detail.claims.work.dtype
-    peaks = [p for p in ((card.peak(dtype) if dtype else card.best_peak) for card in cards) if p is not None]
+    peaks = [p for p in (card.pipe(dtype) for card in cards) if p is not None]
     if not peaks:
         return "compute, no peak known"
     peak = min(peaks, key=lambda p: p.rate)
@@ -171,14 +173,15 @@ def _disagreement(claims: Claims, detail: Detail, i: int) -> str:
 
 
 def _first_pair(claims: Claims) -> tuple[Figure, Figure] | None:
-    rates = [f for f in claims.figures if f.case is None and f.kind != "time" and np.isfinite(f.value[0])]
-    times = [f for f in claims.figures if f.case is None and f.kind == "time" and np.isfinite(f.value[0])]
+    whole = [f for f in claims.figures if f.case is None and not f.fastest and np.isfinite(f.value[0])]
+    rates, times = [f for f in whole if f.kind != "time"], [f for f in whole if f.kind == "time"]
     return (rates[0], times[0]) if rates and times else None
 
 
 def _name(claims: Claims, figure: Figure) -> str:
     case = f" at {claims.case_names[figure.case]}" if figure.case is not None else ""
     rule = f"{_RULES[figure.rule]} " if figure.case is None and len(claims.case_names) > 1 else ""
+    rule = "fastest run's " if figure.fastest else rule
     return f"{rule}{figure.kind} {show(float(figure.value[0]), figure.kind)}{case}"
 
 
@@ -189,7 +192,7 @@ def reachable_rates(claims: Claims, rate: Figure, time: Figure, worlds: Sequence
     work = claims.counted(rate)
     low, high = time.low / scale, time.high / scale
     if rate.rule == "mean" and time.rule != "geomean":
-        whole = np.minimum.reduce([w.whole[:, :1] if w.whole.shape[1] == 1 else w.whole for w in worlds])
+        whole = np.minimum.reduce([claims.least(time, w) for w in worlds])
         floor = whole.mean(axis=0)[:1]
         column = whole[:, :1]
         least = averages.least_mean_rate(work[:, :1], column, np.maximum(high, floor))

@@ -74,8 +74,14 @@ def _unjudged(judgement: Judgement, row: int) -> RowReport:
         source=board.source, line=int(board.lines[row]), entry=board.entries[row],
         gpu=board.gpu_labels[code] if code >= 0 else "", variants=(), variant="", board="", workload="", dtype="",
         verdict=Verdict.UNJUDGED, reported=(), roof_name="", ratio=None, limit_ratio=None, conditions=(),
-        alternatives=(), cached_share=None, rules=(rule,), worst_case="", message=message,
+        alternatives=(), cached_share=None, rules=(rule,), worst_case="", message=message, path=_path(judgement, row),
     )  # fmt: skip
+
+
+def _path(judgement: Judgement, row: int) -> str:
+    """Where a row's record stands in its document."""
+    paths = judgement.leaderboard.paths
+    return "" if paths is None else paths[row]
 
 
 def _report(judgement: Judgement, detail: Detail, i: int, row: int, marks: tuple[str, ...]) -> RowReport:
@@ -111,8 +117,17 @@ def _report(judgement: Judgement, detail: Detail, i: int, row: int, marks: tuple
         message="",
         cases=cases,
         notes=tuple(t.message for t in judgement.troubles_of(row)),
+        path=_path(judgement, row),
+        intensity=_intensity(claims, i),
     )
     return replace(report, message=messages.sentence(report, detail, i))
+
+
+def _intensity(claims: Claims, i: int) -> float | None:
+    """Counted operations per compulsory byte over all cases [FLOP/B]."""
+    row = 0 if claims.work.flops.shape[1] == 1 else i
+    flops, traffic = float(claims.work.flops[:, row].sum()), float(claims.work.traffic[:, row].sum())
+    return flops / traffic if flops > 0 and traffic > 0 else None
 
 
 def _holds(ascending: Index, value: int) -> bool:
@@ -142,6 +157,7 @@ def _reported(detail: Detail, i: int) -> tuple[Reported, ...]:
                     limit_ratio=float(detail.limit_ratios[j, i]),
                     measured=_one_of(detail.measured[j], i),
                     header=figure.header,
+                    fastest=figure.fastest,
                 )
             )
     return tuple(found)
@@ -157,20 +173,23 @@ def _cases(detail: Detail, i: int) -> tuple[CaseReport, ...]:
             continue
         own = judge_claims(_one_case(claims, index, i)) if _flagged(detail, figures, i) else None
         limit = min((detail.limits[j][i] if f.kind == "time" else _time_at(detail, f, j, i)) for j, f in figures)
-        first = figures[0][1]
-        value = float(first.value[i])
-        work = float(_at(claims.counted(first), i))
+        # The case's own time is shown, unless it is the fastest of its runs that comes closest to the roof.
+        closest = max(figures, key=lambda pair: detail.ratios[pair[0], i])[1]
+        shown = closest if closest.fastest else figures[0][1]
+        value = float(shown.value[i])
+        work = float(_at(claims.counted(shown), i))
         found.append(
             CaseReport(
                 name=name,
                 sizes=claims.case_sizes[index],
-                time=value if first.kind == "time" else work / value,
+                time=value if shown.kind == "time" else work / value,
                 floor=float(_at(detail.base.roof[index : index + 1], i)),
                 limit_floor=float(limit),
                 ratio=max(float(detail.ratios[j, i]) for j, _ in figures),
                 limit_ratio=max(float(detail.limit_ratios[j, i]) for j, _ in figures),
                 verdict=Verdict(int(own.verdict[0])) if own else Verdict.WITHIN,
                 conditions=condition_ids(int(own.conditions[0])) if own else (),
+                fastest=shown.fastest,
             )
         )
     return tuple(found)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from klaudit._version import __version__
+from klaudit.audit.background import Met
 from klaudit.audit.claims import ANY_ERA, Claims
 from klaudit.audit.grouping import Grouping, usable
 from klaudit.audit.judgement import Judgement
@@ -208,8 +209,11 @@ def audit(
     """
     policy = policy or Policy()
     gathering = _Gathering(max_findings, keep_rows, policy.gpu)
+    met = Met(board, catalog, policy.sizes)
     for batch in batches:
-        gathering.add(judge(batch, catalog, board, policy))
+        judgement = judge(batch, catalog, board, policy)
+        gathering.add(judgement)
+        met.add(judgement)
     era_remark = (
         f"{gathering.undated} rows have no date and {board.name} changed its rules:"
         " the most lenient of its eras decided"
@@ -237,6 +241,7 @@ def audit(
         findings_left_out=gathering.left_out,
         rows=gathering.rows,
         remarks=(era_remark,) if era_remark else (),
+        background=met.background,
     )
 
 
