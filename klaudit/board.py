@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
+from klaudit.formula import Formula
 from klaudit.provenance import Source
 
 Rule = Literal["mean", "geomean", "total"]
 Timing = Literal["event-pair", "graph-node", "loop", "unknown"]
 
 # The least time [s] one launch can appear to take, by how it is timed. Smallest seen: 2.5 us for an event pair around
-# an empty kernel and 0.69 us for a graph node, both on an H200; 0.86 us as a profiler's kernel time elsewhere.
-LAUNCH_FLOORS: Final[Mapping[str, float]] = {"event-pair": 1.0e-6, "graph-node": 0.5e-6, "loop": 0.0, "unknown": 0.0}
+# an empty kernel and 0.52 us for a graph node, both on an H200; 0.86 us as a profiler's kernel time elsewhere. The floors
+# are half of what was seen or less: a faster card must not be accused.
+LAUNCH_FLOORS: Final[Mapping[str, float]] = {"event-pair": 1.0e-6, "graph-node": 0.25e-6, "loop": 0.0, "unknown": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +68,87 @@ class Harness:
 
 
 @dataclass(frozen=True, slots=True)
+class Draw:
+    """How one input of a case is drawn, element by element.
+
+    Attributes
+    ----------
+    draw : str
+        "uniform" from `low` to `high`; "normal" with mean `low` and deviation `high`; "signs" -1 or 1; "scattered":
+        `high` at places drawn with repeats, as many draws as `share` of the elements, and `low` elsewhere.
+    transform : str
+        "softmax" over the whole input, or "".
+    """
+
+    name: str
+    draw: Literal["uniform", "normal", "signs", "scattered"]
+    low: float = 0.0
+    high: float = 1.0
+    share: float = 0.0
+    transform: Literal["", "softmax"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseInputs:
+    """Where one case departs from the checker's inputs: other draws, and the numbers its formula takes."""
+
+    case: str
+    inputs: tuple[Draw, ...] = ()
+    parameters: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Enforced:
+    """A trivial submission that the check accepts, and the bytes that it moves: measured by `klaudit checker`.
+
+    Attributes
+    ----------
+    plain : str
+        What it does, as a sentence continues "consistent with ...".
+    traffic : Formula
+        Bytes over the sizes and `b`.
+    cases : tuple of str
+        The cases that accept it.
+    """
+
+    submission: str
+    plain: str
+    traffic: Formula
+    cases: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Checker:
-    """What a board's correctness check accepts, as far as it is known."""
+    """What a board's correctness check accepts, as far as it is known.
+
+    Attributes
+    ----------
+    rtol, atol : float or None
+        An output passes within ``atol + rtol * |reference|``.
+    atol_of_max : float or None
+        Instead of `atol`: a share of the case's largest |reference|.
+    matched : float
+        The least share of outputs that must pass.
+    output : str
+        What the output buffer holds before: "zeros", "ones" or "uninitialised".
+    reference : str
+        The formula's name, "" where none is known.
+    seed : str
+        "fixed": a case has the same inputs every time; "fresh": new ones.
+    """
 
     rtol: float | None = None
     atol: float | None = None
     output: str = ""
     note: str = ""
     source: str = ""
+    atol_of_max: float | None = None
+    matched: float = 1.0
+    reference: str = ""
+    inputs: tuple[Draw, ...] = ()
+    cases: tuple[CaseInputs, ...] = ()
+    seed: Literal["fixed", "fresh"] = "fixed"
+    enforced: tuple[Enforced, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

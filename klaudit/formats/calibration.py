@@ -115,19 +115,24 @@ def _power(elements: int) -> str:
 
 def _others(c: Calibration, width: int) -> Iterator[page.Line]:
     rows = [[f"launch: {x.method}", show(x.time.median, "time"), _spread(x.time.spread)] for x in c.launches]
-    if c.cache:
-        best = max(c.cache, key=lambda p: p.bandwidth)
-        rows.append([
-            f"cache: {show_cache(best.size)} read again and again", show(best.bandwidth, "bandwidth"),
-            _spread(best.time.spread),
-        ])  # fmt: skip
-        rows.append(["cache ends (90 % of that)", show_cache(c.cache_end or 0), ""])
+    for shared, whose in ((True, "read round and round"), (False, "each processor its own share again")):
+        points = [p for p in c.cache if p.shared == shared]
+        if points:
+            best = max(points, key=lambda p: p.bandwidth)
+            name = f"cache: {show_cache(best.size)}, {whose}"
+            rows.append([name, show(best.bandwidth, "bandwidth"), _spread(best.time.spread)])
+    if c.cache_end is not None:
+        rows.append(["cache ends (90 % of the best, own share)", show_cache(c.cache_end), ""])
     for rate in c.rates:
-        shown = show(rate.rate, "rate") if rate.name == "float32" else f"{plain(rate.rate / 1e12)} T results/s"
+        shown = show(rate.rate, "rate") if rate.name == "float32" else _results(rate.rate)
         rows.append([f"{rate.name} at {rate.clock / 1e6:.0f} MHz", shown, _spread(rate.time.spread)])
     if c.step is not None:
         rows.append(["smallest step between event times", show(c.step, "time"), ""])
     yield from columns(["", "median", "middle half"], rows, width)
+
+
+def _results(rate: float) -> str:
+    return f"{plain(rate / 1e12)} T results/s"
 
 
 def _spread(spread: float) -> str:
@@ -173,6 +178,8 @@ def _comparison(found: Findings, width: int) -> Iterator[page.Line]:
 def _quantity(line: Line, value: float) -> str:
     if line.kind == "count":
         return f"{value:g}"
+    if line.kind == "results":
+        return _results(value)
     return show_cache(value) if line.kind == "bytes" else show(value, line.kind)
 
 
@@ -185,7 +192,12 @@ def _truth(found: Findings, width: int) -> Iterator[page.Line]:
         + (f", all possible ({'; '.join(sets)})." if above else "."),
         width,
     )
-    yield from paragraph(f"{len(c.checks) - len(c.failed)} of {plural(len(c.checks), 'check')} passed.", width)
+    sure = sum(p.time.uncertainty <= 0.01 for p in c.points)
+    yield from paragraph(
+        f"{sure} of {plural(len(c.points), 'median')} known to 1 % by their spread."
+        f" {len(c.checks) - len(c.failed)} of {plural(len(c.checks), 'check')} passed.",
+        width,
+    )
     for check in c.checks:
         if not check.passed or check.name.startswith(("timed stream", "event clock", "queue")):
             word = "" if check.passed else "FAILED "

@@ -43,7 +43,6 @@ def read_gpu(text: str, file: str) -> Gpu:
         peaks, peak_figures = _read_peaks(spec, count, clock, _largest(clocks, "clock.boost"))
         figures = (*memory, *cache, *processors, *clocks, *tick, *peak_figures)
         bandwidth, bandwidth_from = _bandwidth(memory)
-        _check_capability(spec)
         l2, infinity = _largest(cache, "cache.l2"), _largest(cache, "cache.infinity")
         gpu = Gpu(
             id=spec.identity(),
@@ -70,6 +69,8 @@ def read_gpu(text: str, file: str) -> Gpu:
             deviations=_read_deviations(spec, figures),
             sources=tuple(spec.document.sources.values()),
             notes=spec.texts("notes"),
+            memory_type=spec.section("memory").text("type"),
+            compute_capability=_capability(spec),
         )
     root.check_sources_used()
     return gpu
@@ -186,8 +187,10 @@ def _read_deviations(spec: Section, figures: tuple[Figure, ...]) -> tuple[Deviat
     return tuple(deviations)
 
 
-def _check_capability(spec: Section) -> None:
-    if "compute_capability" in spec:
-        text = spec.text("compute_capability")
-        if not _CAPABILITY.fullmatch(text):
-            raise spec.error(f'compute_capability: {text!r} is none; write it as "9.0"', "compute_capability")
+def _capability(spec: Section) -> str:
+    if "compute_capability" not in spec:
+        return ""
+    text = spec.text("compute_capability")
+    if not _CAPABILITY.fullmatch(text):
+        raise spec.error(f'compute_capability: {text!r} is none; write it as "9.0"', "compute_capability")
+    return text
