@@ -14,8 +14,8 @@ Rule = Literal["mean", "geomean", "total"]
 Timing = Literal["event-pair", "graph-node", "loop", "unknown"]
 
 # The least time [s] one launch can appear to take, by how it is timed. Smallest seen: 2.5 us for an event pair around
-# an empty kernel and 0.52 us for a graph node, both on an H200; 0.86 us as a profiler's kernel time elsewhere. The floors
-# are half of what was seen or less: a faster card must not be accused.
+# an empty kernel and 0.52 us for a graph node, both on an H200; 0.86 us as a profiler's kernel time elsewhere.
+# The floors are half of what was seen or less: a faster card must not be accused.
 LAUNCH_FLOORS: Final[Mapping[str, float]] = {"event-pair": 1.0e-6, "graph-node": 0.25e-6, "loop": 0.0, "unknown": 0.0}
 
 

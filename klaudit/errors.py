@@ -29,3 +29,9 @@ class FormulaError(KlauditError):
 
 class UnitError(KlauditError):
     """A text that is no quantity of the expected kind."""
+
+
+class NotKnown(KlauditError):
+    """Something that is asked for and that nobody has told klaudit: nothing was judged."""
+
+    exit_code: ClassVar[int] = 3

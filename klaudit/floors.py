@@ -189,7 +189,8 @@ def floors(gpu: Gpu, work: Work, conditions: int = 0, launch: float = 0.0, cache
         port=port,
         least=zero if work.least_flops is None else roofline.compute_floor(work.least_flops, peak),
         launch=launch,
-        tick=(gpu.tick or DEFAULT_TICK) if conditions & TIMER_TICK else 0.0,
+        # Without a size there is no time to add a step to: a rate's limit is the cache port's.
+        tick=(gpu.tick or DEFAULT_TICK) if conditions & TIMER_TICK and not work.boundless_cache else 0.0,
     )
 
 
@@ -241,7 +242,7 @@ def relevant(cards: Sequence[Gpu], work: Work, allowed: int, launch: float) -> i
     int
         Conditions as bits.
     """
-    wanted = TIMER_TICK
+    wanted = 0 if work.boundless_cache else TIMER_TICK
     if len(cards) > 1:
         wanted |= FASTER_VARIANT
     if work.traffic.any():

@@ -33,6 +33,8 @@ class FigureColumn:
         The column as the file names it.
     unit : str
         The unit as the file writes it, for reports.
+    fastest : bool
+        Whether it is the time of the fastest run, which no average has smoothed.
     """
 
     kind: FigureKind
@@ -43,6 +45,7 @@ class FigureColumn:
     case: str | None = None
     header: str = ""
     unit: str = ""
+    fastest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,8 @@ class Leaderboard:
         How many runs each figure averages; NaN where unknown.
     troubles : tuple of Trouble
         What could not be read, in the order of rows.
+    paths : tuple of str, or None
+        Where each record stands in its document, such as `[3].test_results`.
     """
 
     source: str
@@ -105,6 +110,7 @@ class Leaderboard:
     dtype_codes: NDArray[np.int64] | None = None
     runs: Column | None = None
     troubles: tuple[Trouble, ...] = ()
+    paths: tuple[str, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.lines)

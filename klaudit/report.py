@@ -20,7 +20,7 @@ class Reported:
     """One figure as a row reports it, with its roof and limit, all in SI.
 
     `ratio` and `limit_ratio` are rate over ceiling or floor over time: above 1 is above. `measured` is the figure at
-    the best bandwidth measured on the card, where that is known.
+    the best bandwidth measured on the card, where that is known. `fastest` figures are of the fastest run alone.
     """
 
     kind: Literal["rate", "time", "bandwidth"]
@@ -34,11 +34,15 @@ class Reported:
     limit_ratio: float
     measured: float | None = None
     header: str = ""
+    fastest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CaseReport:
-    """One case of a row: its time [s], its floors [s] and its own smallest set of conditions."""
+    """One case of a row: its time [s], its floors [s] and its own smallest set of conditions.
+
+    `fastest` tells that the time is of the fastest run alone, which comes closer to the roof than the average.
+    """
 
     name: str
     sizes: Mapping[str, float]
@@ -49,6 +53,7 @@ class CaseReport:
     limit_ratio: float
     verdict: Verdict
     conditions: tuple[str, ...]
+    fastest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,14 @@ class RowReport:
         Slugs, the verdict's own first.
     message : str
         The arithmetic in one line.
+    path : str
+        Where the record stands in its document, where a line alone does not say it.
+    intensity : float or None
+        Counted operations per compulsory byte over all cases [FLOP/B], where both are known.
+    fingerprint : str
+        What makes the finding the same one in another run, where somebody asked for it.
+    suppressed : str
+        What accepted the finding beforehand; "" where nothing did.
     """
 
     source: str
@@ -95,6 +108,21 @@ class RowReport:
     message: str
     cases: tuple[CaseReport, ...] = ()
     notes: tuple[str, ...] = ()
+    path: str = ""
+    intensity: float | None = None
+    fingerprint: str = ""
+    suppressed: str = ""
+
+    @property
+    def rule(self) -> str:
+        """The rule that the row is reported under: the first, or the verdict where it has none."""
+        return self.rules[0] if self.rules else str(self.verdict)
+
+    @property
+    def severity(self) -> tuple[int, float, float]:
+        """A key to sort by, mildest first: the verdict, then how far above its limit, then above its roof."""
+        over = max([self.limit_ratio or 0.0, *(case.limit_ratio for case in self.cases)])
+        return int(self.verdict), over, max([self.ratio or 0.0, *(case.ratio for case in self.cases)])
 
 
 @dataclass(slots=True)
@@ -132,6 +160,88 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
+class Background:
+    """What the verdicts of an audit rest on.
+
+    Attributes
+    ----------
+    labels : mapping of str to tuple of Roofs
+        For each GPU label judged, the roofs of the cards that it can mean, for each workload and dtype met.
+    limits : tuple of Limits
+        The board's ceilings on those cards.
+    """
+
+    board: Board | None = None
+    labels: Mapping[str, tuple[Roofs, ...]] = field(default_factory=dict)
+    limits: tuple[Limits, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Suppressed:
+    """The findings that were accepted beforehand: all counted, and those that a report has room for.
+
+    `messages` are sentences about acceptances that no longer do anything.
+    """
+
+    summary: Summary = field(default_factory=Summary)
+    rows: tuple[RowReport, ...] = ()
+    messages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a submission would stand on a board, among the rows of its card, by one figure.
+
+    Attributes
+    ----------
+    row : RowReport
+        The submission.
+    kind : str
+        What is compared; "" where board and submission have no figure in common.
+    rank, of : int
+        Its rank among so many rows, itself included.
+    rank_within, of_within : int
+        The same among the rows that are within.
+    best_entry, best_line, best_value : str, int, float or None
+        The best row of the board that is within, where there is one.
+    lead : float or None
+        How many times better than that row the submission is; below 1 it is worse.
+    """
+
+    row: RowReport
+    board: str
+    kind: Literal["", "rate", "time", "bandwidth"] = ""
+    rank: int = 0
+    of: int = 0
+    rank_within: int = 0
+    of_within: int = 0
+    best_entry: str = ""
+    best_line: int = 0
+    best_value: float | None = None
+    lead: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A row on a podium, and the figure that put it there, in SI."""
+
+    entry: str
+    line: int
+    value: float
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Podium:
+    """The three best rows of one card by one figure, as the board has them and without those that fail."""
+
+    gpu: str
+    kind: Literal["rate", "time", "bandwidth"]
+    before: tuple[Place, ...]
+    after: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Audit:
     """One run over one or more files.
 
@@ -147,6 +257,14 @@ class Audit:
         Yields the report of every row in the order of the input; only where the caller asked to keep them.
     remarks : tuple of str
         Sentences on the whole audit, such as which era decided.
+    background : callable
+        Works out what the verdicts rest on, for reports that show it.
+    suppressed : Suppressed
+        Findings accepted beforehand; `summary` counts them too, `findings` leaves them out.
+    standings : tuple of Standing
+        Where the rows would stand on another board.
+    podiums : tuple of Podium
+        The podiums that change without the rows that fail, where that was asked for.
     """
 
     version: str
@@ -163,6 +281,10 @@ class Audit:
     findings_left_out: int
     rows: Callable[[], Iterator[RowReport]]
     remarks: tuple[str, ...] = ()
+    background: Callable[[], Background] = Background
+    suppressed: Suppressed = field(default_factory=Suppressed)
+    standings: tuple[Standing, ...] = ()
+    podiums: tuple[Podium, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ typo,T40,150.00
 
 def environment(**variables: str) -> dict[str, str]:
     """The caller's variables without those that change what klaudit shows, and `variables`."""
-    own = ("KLAUDIT", "COLUMNS", "NO_COLOR", "PYTHONIOENCODING")
+    own = ("KLAUDIT", "COLUMNS", "NO_COLOR", "PYTHONIOENCODING", "GITHUB_")
     return {**{k: v for k, v in os.environ.items() if not k.startswith(own)}, **variables}
 
 

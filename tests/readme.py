@@ -21,7 +21,8 @@ def run(command: str) -> str:
     """What a command of the README prints, as a reader without a terminal sees it."""
     words = command.split()
     assert words[0] == "klaudit", command
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+    outside = {name: value for name, value in os.environ.items() if not name.startswith(("GITHUB_", "KLAUDIT_"))}
+    environment = {**outside, "COLUMNS": "100", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
     found = subprocess.run(
         [sys.executable, "-m", *words], cwd=ROOT, capture_output=True, text=True, encoding="utf-8", env=environment
     )
@@ -41,10 +42,9 @@ def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 
 def _section(text: str, name: str, table: str) -> str:
     """Put `table` between the marks of `name`."""
-    pattern = re.compile(rf"<!-- {name} -->\n.*?(?=\n\n(?:[A-Z#]))", re.DOTALL)
-    if not pattern.search(text):
-        pattern = re.compile(rf"<!-- {name} -->")
-    return pattern.sub(lambda _: f"<!-- {name} -->\n\n{table}", text, count=1)
+    begin, end = f"<!-- {name} -->\n", "<!-- end -->"
+    before, _, rest = text.partition(begin)
+    return f"{before}{begin}{table}\n{end}{rest.partition(end)[2]}"
 
 
 def refreshed(text: str) -> str:

@@ -229,7 +229,6 @@ def test_nvbench_reads_as_plain_csv() -> None:
     [
         ("header_only.csv", "has a header and no rows"),
         ("latin1.csv", r"is not UTF-8 text: byte 19 is 0xf6. To read it, save it as UTF-8 \(from Windows: iconv"),
-        ("leaderboard.json", "looks like JSON; this version reads CSV"),
         ("statistics_only.csv", "taken only when named: --column time=median_us"),
         ("two_times.csv", "both claim the time; say which one is meant: --column time=runtime_ms"),
         ("unclosed_quote.csv", "a quote opened in the record of line 3 is never closed"),
@@ -251,18 +250,17 @@ def test_files_that_cannot_be_read(name: str, message: str) -> None:
         (b"", "is empty: expected a header line and rows"),
         (b"\xef\xbb\xbf", "blank lines only"),
         (b"\n\n  \n", "blank lines only"),
-        (b"\x1f\x8b\x08\x00abc", "looks like a gzip file"),
-        (b"PAR1\x00\x15", "looks like a Parquet file"),
+        (b"\x1f\x8b\x08\x00abc", "is damaged gzip data|ends in the middle of its gzip data"),
         (b"PK\x03\x04xl/", "looks like a ZIP file or an Excel workbook"),
-        (b'{"a": 1}\n{"a": 2}\n', "looks like JSON lines"),
-        (b'  {\n "a": 1}', "looks like JSON"),
+        (b'{"a": 1}\n{"a": 2}\n', "no column holds a time"),
+        (b'  {\n "a": 1}', "no column holds a time"),
         (b"<!DOCTYPE html>", "looks like HTML"),
         (b"entry,time_us\na,1\nb\x00,2\n", "byte 19 is zero"),
         (b"e\x00n\x00t\x00", "byte 1 is zero. If it is UTF-16, save it as UTF-8"),
         (b"entry,time_us\n" + b"a,1\n" * 5000 + b"\xff,1\n", "byte 20014 is 0xff"),
         (b"\xff\xfee\x00n", "is not UTF-16 text"),
-        (b"entry,time_us\na,1\n" + b"x" * 140_000 + b",1\n", "record of line 3 has a cell of more than 131072"),
-        (b"entry,time_us\n" + b"a," * 9 * 2**20, "a line of more than 16 MiB"),
+        (b"entry,time_us\na,1\n" + b"x" * 140_000 + b",1\n", "line 3 has a cell of more than 131072 characters, more than the limit KLAUDIT_MAX_CELL"),
+        (b"entry,time_us\n" + b"a," * 9 * 2**20, "has a line of at least [0-9]+ bytes, more than the limit KLAUDIT_MAX_LINE of 16777216"),
     ],
 )
 def test_content_that_is_no_table(tmp_path: Path, content: bytes, message: str) -> None:
@@ -282,12 +280,12 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_formats(tmp_path: Path) -> None:
     """A format that does not exist is refused with those that do; a named format is not second-guessed."""
     path = write(tmp_path, '["x"],time_us\na,12\n')
-    with pytest.raises(UsageError, match="no input format is called 'toml'; there are: csv"):
+    with pytest.raises(UsageError, match="no input format is called 'toml'; there are: csv, google-benchmark"):
         list(read(path, ReadOptions(input_format="toml")))
-    with pytest.raises(InputError, match="looks like JSON"):
+    with pytest.raises(InputError, match="is no JSON"):
         list(read(path))
     assert len(one(path, ReadOptions(input_format="csv"))) == 1
-    assert list(READERS) == ["csv"]
+    assert list(READERS) == sorted(READERS)
 
 
 def test_batches_continue_and_report_progress(tmp_path: Path) -> None:

@@ -219,5 +219,5 @@ def test_json_keeps_names_as_they_are() -> None:
 
 def test_which_formats_need_every_row() -> None:
     """Machines get all rows; people only where they ask."""
-    assert [name for name in FORMATS if needs_every_row(name, View())] == ["json", "csv"]
+    assert [name for name in FORMATS if needs_every_row(name, View())] == ["json", "csv", "html", "jsonl"]
     assert needs_every_row("table", View(rows="all"))

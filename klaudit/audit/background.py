@@ -1,4 +1,4 @@
-"""What the verdicts of an audit rest on: its board, and the roofs of the cards and workloads met. Gathered, not judged."""
+"""What the verdicts of an audit rest on: its board, and the roofs of the cards and workloads met. Nothing is judged."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from klaudit.audit.tables import limits, roofs
 from klaudit.report import Background
 
 if TYPE_CHECKING:
@@ -38,6 +37,9 @@ class Met:
 
     def background(self) -> Background:
         """The board, its limits on the cards met, and their roofs."""
+        # Only reports that show them need the tables.
+        from klaudit.audit.tables import limits, roofs
+
         labels = {
             label: tuple(roofs(gpu, workload, dtype, self._sizes_of(workload)) for gpu, workload, dtype in met.values())
             for label, met in self._labels.items()

@@ -10,6 +10,7 @@ import numpy as np
 
 from klaudit import averages
 from klaudit.audit.claims import Claims, Figure
+from klaudit.workload import DTYPE_BYTES
 
 # What a gigabyte is larger by where it means 2**30 bytes.
 BINARY_GIGA: Final = 2**30 / 1e9
@@ -49,7 +50,7 @@ def _pair(claims: Claims, first: Figure, second: Figure) -> Flags:
             # A rate is of all runs: that it is lower than the fastest run's says nothing.
             return np.zeros(len(claims.rows), dtype=np.bool_)
         return averages.rate_and_time_contradict(
-            claims.counted(first), _readings(first), first.rule, second.edges, second.rule,
+            claims.counted(first), _readings(claims, first), first.rule, second.edges, second.rule,
             mean_of_runs=claims.mean_of_runs,
         )  # fmt: skip
     if first.kind == second.kind:
@@ -57,22 +58,31 @@ def _pair(claims: Claims, first: Figure, second: Figure) -> Flags:
     return _rate_and_bandwidth(claims, first, second)
 
 
-def _readings(figure: Figure) -> tuple[Column, Column]:
-    """The edges of a rate or bandwidth, the latter also read with binary prefixes.
+def _readings(claims: Claims, figure: Figure) -> tuple[Column, Column]:
+    """The edges of a figure; a bandwidth also with binary prefixes and in any dtype, where nobody states one.
 
-    Honest programs print GiB/s under the name GB/s; that is a slip of the label, not two runs. It only widens what
-    agrees: against the roof a figure is read as it stands.
+    Honest programs print GiB/s under the name GB/s; that is a slip of the label, not two runs. And bytes that a row
+    counted itself are those of its own dtype. It only widens what agrees: against the roof a figure is read as it
+    stands.
     """
-    return (figure.low, figure.high * BINARY_GIGA) if figure.kind == "bandwidth" else figure.edges
+    if figure.kind != "bandwidth":
+        return figure.edges
+    low, high = figure.low, figure.high * BINARY_GIGA
+    if claims.work.narrow is not None and claims.workload is not None:
+        own = DTYPE_BYTES[claims.work.dtype]
+        others = [DTYPE_BYTES[dtype] for dtype in claims.workload.dtypes]
+        low, high = low * (own / max(others)), high * (own / min(others))
+    return low, high
 
 
 def _same_kind(claims: Claims, first: Figure, second: Figure) -> Flags:
     """Two averages of one quantity: equal rules must agree, a geometric mean is at most the mean."""
+    cases = 1 if first.case is not None else len(claims.case_names)
     if first.fastest != second.fastest:
         fastest, average = (first, second) if first.fastest else (second, first)
-        # Of one case; over several cases the fastest runs' average is below the average by any rule but the total.
+        if cases > 1 and fastest.rule != average.rule and (fastest.rule, average.rule) != ("geomean", "mean"):
+            return np.zeros(len(claims.rows), dtype=np.bool_)
         return averages.averages_contradict(fastest.edges, average.edges)
-    cases = 1 if first.case is not None else len(claims.case_names)
     if first.rule == second.rule or cases == 1:
         return averages.intervals_contradict(first.edges, second.edges)
     by_rule = {first.rule: first.edges, second.rule: second.edges}
@@ -92,11 +102,13 @@ def _rate_and_bandwidth(claims: Claims, first: Figure, second: Figure) -> Flags:
     rate, bandwidth = (first, second) if first.kind == "rate" else (second, first)
     flops, traffic = claims.counted(rate), claims.counted(bandwidth)
     per_byte = flops / traffic
-    if rate.rule != bandwidth.rule or not np.allclose(per_byte, per_byte[:1], rtol=1e-12):
+    if rate.rule != bandwidth.rule:
         return np.zeros(len(claims.rows), dtype=np.bool_)
-    low, high = _readings(bandwidth)
+    # Row by row: what another row counts does not matter.
+    alike = np.isclose(per_byte, per_byte[:1], rtol=1e-12).all(axis=0)
+    low, high = _readings(claims, bandwidth)
     scaled = (low * per_byte[0], high * per_byte[0])
-    return averages.intervals_contradict(rate.edges, scaled)
+    return np.asarray(alike & averages.intervals_contradict(rate.edges, scaled))
 
 
 def _averages_against_cases(claims: Claims) -> Iterator[tuple[Figure, Figure, Flags]]:
@@ -113,7 +125,7 @@ def _averages_against_cases(claims: Claims) -> Iterator[tuple[Figure, Figure, Fl
                 continue
             span = _span(claims, figure, kind, low, high)
             if span is not None:
-                flags = averages.intervals_contradict(figure.edges, span)
+                flags = averages.intervals_contradict(_readings(claims, figure), span)
                 if flags.any():
                     yield figure, columns[0], flags
 

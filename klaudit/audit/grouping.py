@@ -179,7 +179,7 @@ class Grouping:
             if workload is not None:
                 self._note_ignored(part, workload, work)
             figures = tuple(
-                self._pick(part, column, None)
+                _counted(self._pick(part, column, None), work)
                 for column in self.rows_of.figures
                 if self._judgeable(column, work, sized)
             )
@@ -233,8 +233,7 @@ class Grouping:
             if column.case in names:
                 present[column.case] |= np.isfinite(column.value[rows])
         some, every = np.logical_or.reduce(list(present.values())), np.logical_and.reduce(list(present.values()))
-        has_columns = any(column.case in names for column in self.rows_of.figures)
-        return np.asarray((some | has_columns) & ~every)
+        return np.asarray(some & ~every)
 
     def _note_ignored(self, rows: Index, workload: Workload, work: Work) -> None:
         """Note rows whose own counts differ from those of the board or workload, which decide."""
@@ -372,6 +371,15 @@ def _parts(rows: Index, codes: NDArray[np.int64]) -> Iterator[tuple[int, Index]]
     edges = np.searchsorted(codes[order], present)
     for code, part in zip(present, np.split(rows[order], edges[1:]), strict=True):
         yield int(code), part
+
+
+def _counted(figure: Figure, work: Work) -> Figure:
+    """A figure of those rows alone that count something of what it measures."""
+    if figure.kind == "time":
+        return figure
+    counts = np.broadcast_to((work.traffic if figure.kind == "bandwidth" else work.flops)[0] > 0, figure.value.shape)
+    value, low, high = (np.where(counts, column, np.nan) for column in (figure.value, figure.low, figure.high))
+    return replace(figure, value=value, low=low, high=high)
 
 
 def usable(claims: Claims) -> NDArray[np.bool_]:

@@ -13,6 +13,7 @@ from klaudit.audit.claims import Claims, Figure
 from klaudit.audit.contradictions import BINARY_GIGA
 from klaudit.audit.detail import Detail, best_measured
 from klaudit.audit.judgement import Judgement
+from klaudit.audit.loopholes import consistent_with
 from klaudit.audit.search import judge_claims, possible, possible_on
 from klaudit.gpu import Gpu
 from klaudit.report import CaseReport, Reported, RowReport
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     Index = NDArray[np.intp]
 
 
+@np.errstate(all="ignore")
 def above_measured(judgement: Judgement) -> Flags:
     """Rows within their roof whose figures beat the best bandwidth measured on their card, shape (rows,)."""
     flags = np.zeros(len(judgement.leaderboard), dtype=np.bool_)
@@ -41,6 +43,7 @@ def above_measured(judgement: Judgement) -> Flags:
     return flags
 
 
+@np.errstate(all="ignore")
 def report_rows(judgement: Judgement, rows: Index, marks: Mapping[str, Flags]) -> list[RowReport]:
     """The reports of some rows of a leaderboard, in their order.
 
@@ -57,13 +60,24 @@ def report_rows(judgement: Judgement, rows: Index, marks: Mapping[str, Flags]) -
         wanted = rows[judgement.group[rows] == index]
         if len(wanted):
             detail = Detail.of(judged, judgement.place[wanted])
+            loopholes = _loopholes(detail)
             for i, row in enumerate(wanted):
                 extra = tuple(rule for rule, flags in marks.items() if flags[row])
-                reports[int(row)] = _report(judgement, detail, i, int(row), extra)
+                report = _report(judgement, detail, i, int(row), extra)
+                reports[int(row)] = replace(report, notes=(*report.notes, loopholes[i])) if i in loopholes else report
     for row in rows:
         if int(row) not in reports:
             reports[int(row)] = _unjudged(judgement, int(row))
     return [reports[int(row)] for row in rows]
+
+
+def _loopholes(detail: Detail) -> dict[int, str]:
+    """For rows above the roof: what their board's check would accept and what would explain them."""
+    verdict = detail.judged.verdict[detail.places]
+    above = np.flatnonzero((verdict == Verdict.CONDITIONAL) | (verdict == Verdict.IMPOSSIBLE))
+    if not len(above):
+        return {}
+    return {int(i): said for i, said in zip(above, consistent_with(detail.claims.take(above)), strict=True) if said}
 
 
 def _unjudged(judgement: Judgement, row: int) -> RowReport:

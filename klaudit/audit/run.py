@@ -12,6 +12,7 @@ from klaudit.audit.background import Met
 from klaudit.audit.claims import ANY_ERA, Claims
 from klaudit.audit.grouping import Grouping, usable
 from klaudit.audit.judgement import Judgement
+from klaudit.audit.keeping import STEP, Accepting, Keeping
 from klaudit.audit.reports import above_measured, report_rows
 from klaudit.audit.search import Judged, judge_claims, possible
 from klaudit.board import Board, Era
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     Index = NDArray[np.intp]
 
 
-# Rows reported at once where all are asked for.
-_REPORT_STEP: Final = 1024
 # How many conditions each set of bits holds.
 _SET_SIZES: Final = np.array([bits.bit_count() for bits in range(1 << len(CONDITIONS))], dtype=np.uint8)
 
@@ -63,7 +62,9 @@ def judge(
     >>> [str(klaudit.Verdict(v)) for v in found.verdict]
     ['within', 'impossible']
     """
-    return _Judging(leaderboard, catalog, board, policy or Policy()).finish()
+    # Figures of any size are judged, also those that overflow: infinities and NaN compare as they should.
+    with np.errstate(all="ignore"):
+        return _Judging(leaderboard, catalog, board, policy or Policy()).finish()
 
 
 class _Judging:
@@ -186,6 +187,7 @@ def audit(
     sources: Sequence[str] = (),
     keep_rows: bool = False,
     max_findings: int = 10_000,
+    accept: Accepting | None = None,
 ) -> Audit:
     """Judge batch by batch and gather what reports need.
 
@@ -202,13 +204,15 @@ def audit(
         Whether every row's report will be asked for; else only findings are kept, and memory stays flat.
     max_findings : int
         Findings kept as sentences; further ones are counted.
+    accept : Acceptance, optional
+        Marks findings with their fingerprints, and those that were accepted beforehand.
 
     Returns
     -------
     Audit
     """
     policy = policy or Policy()
-    gathering = _Gathering(max_findings, keep_rows, policy.gpu)
+    gathering = _Gathering(Keeping(max_findings, accept), keep_rows, policy.gpu, accept)
     met = Met(board, catalog, policy.sizes)
     for batch in batches:
         judgement = judge(batch, catalog, board, policy)
@@ -237,25 +241,25 @@ def audit(
         allowed=allowed,
         summary=gathering.summary,
         by_gpu=gathering.by_gpu,
-        findings=tuple(gathering.findings),
-        findings_left_out=gathering.left_out,
+        findings=gathering.kept.findings,
+        findings_left_out=gathering.kept.left_out,
         rows=gathering.rows,
         remarks=(era_remark,) if era_remark else (),
         background=met.background,
+        suppressed=gathering.kept.suppressed,
     )
 
 
 class _Gathering:
     """Counts, findings and, where asked for, everything, over the batches of an audit."""
 
-    def __init__(self, max_findings: int, keep_rows: bool, gpu: str) -> None:
-        self.max_findings = max_findings
+    def __init__(self, kept: Keeping, keep_rows: bool, gpu: str, accept: Accepting | None) -> None:
+        self.kept = kept
         self.keep_rows = keep_rows
+        self.accept = accept
         self.gpu = gpu
         self.summary = Summary()
         self.by_gpu: dict[str, Summary] = {}
-        self.findings: list[RowReport] = []
-        self.left_out = 0
         self.undated = 0
         self._kept: list[tuple[Judgement, dict[str, Flags]]] = []
         self._seen = np.zeros(0, dtype=np.uint64)
@@ -266,9 +270,7 @@ class _Gathering:
         marks = {"above-measured": above_measured(judgement), "duplicate-entry": self._repeated(judgement.leaderboard)}
         self._count(judgement, marks["above-measured"])
         flagged = np.flatnonzero(judgement.verdict != Verdict.WITHIN)
-        room = max(self.max_findings - len(self.findings), 0)
-        self.left_out += max(len(flagged) - room, 0)
-        self.findings += report_rows(judgement, flagged[:room], marks)
+        self.kept.add(judgement, flagged, marks)
         if self.keep_rows:
             self._kept.append((judgement, marks))
 
@@ -302,7 +304,9 @@ class _Gathering:
 
     def rows(self) -> Iterator[RowReport]:
         """Every row's report, in the order of the input."""
+        accept = None if self.accept is None else self.accept.again()
         for judgement, marks in self._kept:
-            for start in range(0, len(judgement.leaderboard), _REPORT_STEP):
-                stop = min(start + _REPORT_STEP, len(judgement.leaderboard))
-                yield from report_rows(judgement, np.arange(start, stop), marks)
+            for start in range(0, len(judgement.leaderboard), STEP):
+                stop = min(start + STEP, len(judgement.leaderboard))
+                for row in report_rows(judgement, np.arange(start, stop), marks):
+                    yield row if accept is None or row.verdict is Verdict.WITHIN else accept.mark(row)

@@ -15,6 +15,7 @@ COMMANDS: Final = {
     "check": ("klaudit.cli.audit", "The same judgement for CI: one line per finding."),
     "roofline": ("klaudit.cli.roofline", "The roofs of cards and workloads, as table and chart."),
     "explain": ("klaudit.cli.explain", "One claim, the arithmetic step by step."),
+    "checker": ("klaudit.cli.checker", "What a board's correctness check lets through."),
     "gpus": ("klaudit.cli.catalogue", "The cards known, and every figure with its source."),
     "workloads": ("klaudit.cli.catalogue", "The workloads known, and what they must move and compute."),
     "boards": ("klaudit.cli.catalogue", "The boards known: their rules, and the limits on every card."),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from klaudit.cli import options
+from klaudit.cli import acceptance, actions, cleaning, options, plots
 from klaudit.cli.output import make_view, opened, refuse_overwriting
 from klaudit.cli.values import Pair
 from klaudit.errors import UsageError
@@ -16,12 +17,15 @@ from klaudit.formats import FORMATS, needs_every_row, write
 from klaudit.verdict import Verdict
 
 if TYPE_CHECKING:
+    from klaudit.audit.standing import Ranking
+    from klaudit.baseline import Acceptance
     from klaudit.board import Board
     from klaudit.catalog import Catalog
     from klaudit.cli.progress import ProgressLine
+    from klaudit.formats.picture import Picture
     from klaudit.leaderboard import Leaderboard
     from klaudit.readers import ReadOptions
-    from klaudit.report import Audit, Summary
+    from klaudit.report import Audit
     from klaudit.verdict import Policy
 
 FOUND: Final = 1
@@ -55,6 +59,7 @@ def _options(default_format: str) -> Callable[[Callable[..., int]], Callable[...
             help="How the report is written.",
         ),
         options.output,
+        plots.option,
         click.option(
             "--rows", type=click.Choice(["flagged", "all"]), default="flagged", show_default=True,
             help="Which rows a report for people shows.",
@@ -68,6 +73,12 @@ def _options(default_format: str) -> Callable[[Callable[..., int]], Callable[...
             help="The mildest verdict that makes the exit code 1; impossible includes inconsistent.",
         ),
         click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found."),
+        acceptance.baseline_options,
+        click.option(
+            "--against", metavar="BOARD.csv",
+            help="Also say which rank each row would take there, and how far from the best row within it is.",
+        ),
+        cleaning.option,
         options.specs,
     )  # fmt: skip
 
@@ -75,30 +86,87 @@ def _options(default_format: str) -> Callable[[Callable[..., int]], Callable[...
 @click.command()
 @_options("table")
 def audit(**given: Any) -> int:
-    """Judge the submissions of each FILE against the roofline ("-" is standard input)."""
-    return _run(given)
+    """Judge the submissions of each FILE against the roofline ("-" is standard input, a folder its leaderboards)."""
+    return _run(given, given["format"])
 
 
 @click.command()
 @_options("concise")
 def check(**given: Any) -> int:
-    """Judge each FILE for CI: one line per finding, and an exit code."""
-    return _run(given)
+    """Judge each FILE for CI: one line per finding, and an exit code.
+
+    "-" is standard input, and a folder stands for the leaderboards in it. On GitHub Actions findings become
+    annotations, and the step gets a summary.
+    """
+    return _run(given, actions.chosen_format(given["format"], given["output"]), in_ci=True)
 
 
-def _run(given: Mapping[str, Any]) -> int:
-    files: tuple[str, ...] = given["files"]
-    if files.count("-") > 1:
+def _run(given: Mapping[str, Any], style: str, in_ci: bool = False) -> int:
+    from klaudit.readers.folder import expand
+
+    summary_file = actions.summary_file() if in_ci else None
+    files = expand(given["files"])
+    if given["files"].count("-") > 1:
         raise UsageError("standard input (-) is named twice. Name it once")
-    refuse_overwriting(given["output"], files)
-    view = make_view(given["output"], given["rows"])
-    found = _judge(files, given, keep_rows=needs_every_row(given["format"], view))
-    with opened(given["output"]) as out:
-        write(given["format"], found, out, view)
-    return exit_code(found.summary, given["fail_on"], given["exit_zero"])
+    _check_targets(given, files)
+    pictures = plots.checked(
+        given["plot"], (*files, *(given[n] for n in ("output", "against", "baseline", "write_baseline", "write_clean")))
+    )
+    accept = acceptance.gather(given, FORMATS[style].worst_first or summary_file is not None)
+    fails = _FAIL_ON[given["fail_on"]]
+    view = replace(make_view(given["output"], given["rows"]), fails=fails, suppressed=given["show_suppressed"])
+    keep_rows = needs_every_row(style, view) or bool(pictures)
+    # A format that writes every row needs no second copy of the flagged ones.
+    most = 0 if FORMATS[style].every_row and summary_file is None else given["max_findings"]
+    found = _judge(files, given, accept, keep_rows, most)
+    messages = accept.messages(files, given["show_suppressed"])
+    found = replace(found, suppressed=replace(found.suppressed, messages=messages))
+    with opened(given["output"], whole=in_ci) as out:
+        write(style, found, out, view)
+    plots.draw(pictures, lambda: _picture(found))
+    acceptance.note(*messages)
+    if summary_file is not None:
+        actions.append_summary(summary_file, found, view)
+    code = exit_code(found, given["fail_on"], given["exit_zero"] or not FORMATS[style].found_is_1)
+    _write_others(given, found, accept)
+    return code
 
 
-def _judge(files: tuple[str, ...], given: Mapping[str, Any], keep_rows: bool) -> Audit:
+def _write_others(given: Mapping[str, Any], found: Audit, accept: Acceptance) -> None:
+    """Write what a run makes besides its report."""
+    if not found.summary.judged and (given["write_baseline"] or given["write_clean"]):
+        acceptance.note("only the report was written, for no row could be judged")
+        return
+    if given["write_baseline"] is not None:
+        acceptance.write_baseline(given["write_baseline"], accept)
+    if given["write_clean"] is not None:
+        cleaning.write(given["write_clean"], found.sources[0], found, _FAIL_ON[given["fail_on"]])
+
+
+def _picture(found: Audit) -> Picture:
+    from klaudit.formats.picture import of_audit
+
+    return of_audit(found)
+
+
+def _check_targets(given: Mapping[str, Any], files: tuple[str, ...]) -> None:
+    """Stop before a result replaces a file that is read, or another result."""
+    read = (*files, given["against"] or "-")
+    # A baseline may be read and written anew.
+    known = (*read, given["baseline"] or "-")
+    taken: dict[str, str] = {}
+    for name, others in (("output", known), ("write_baseline", read), ("write_clean", known)):
+        option, target = f"--{name.replace('_', '-')}", given[name]
+        refuse_overwriting(target, others, option)
+        if target is not None and taken.setdefault(os.path.abspath(target), option) != option:
+            raise UsageError(f"{taken[os.path.abspath(target)]} and {option} both name {target!r}. Name two files")
+    if given["write_clean"] is not None:
+        cleaning.check(given["write_clean"], files)
+
+
+def _judge(
+    files: tuple[str, ...], given: Mapping[str, Any], accept: Acceptance, keep_rows: bool, max_findings: int
+) -> Audit:
     catalog = options.load(given["specs"])
     board = options.find_board(catalog, given["board"])
     policy = options.make_policy(given, catalog)
@@ -107,18 +175,38 @@ def _judge(files: tuple[str, ...], given: Mapping[str, Any], keep_rows: bool) ->
     from klaudit.cli.progress import ProgressLine
 
     line = ProgressLine(files)
+    ranked, cleaned = given["against"] is not None, given["write_clean"] is not None
     try:
-        return judge(
+        found = judge(
             _batches(files, read_options, line),
             catalog,
             board,
             policy,
             sources=files,
-            keep_rows=keep_rows,
-            max_findings=given["max_findings"],
+            keep_rows=keep_rows or ranked or cleaned,
+            max_findings=max_findings,
+            accept=accept,
         )
     finally:
         line.close()
+    if cleaned:
+        found = cleaning.with_podiums(found, board, _FAIL_ON[given["fail_on"]])
+    if not ranked:
+        return found
+    ranking = _ranking(given["against"], catalog, board, policy, read_options)
+    return replace(found, standings=ranking.of(found.rows()))
+
+
+def _ranking(against: str, catalog: Catalog, board: Board | None, policy: Policy, read_options: ReadOptions) -> Ranking:
+    """The rows of another board, judged by the same rules."""
+    from klaudit.audit import judge
+    from klaudit.audit.standing import Ranking
+    from klaudit.readers import read
+
+    ranking = Ranking(against, board, policy.gpu)
+    for batch in read(against, read_options):
+        ranking.add(judge(batch, catalog, board, policy))
+    return ranking
 
 
 def _batches(files: tuple[str, ...], read_options: ReadOptions, line: ProgressLine) -> Iterator[Leaderboard]:
@@ -148,9 +236,10 @@ def _read_options(given: Mapping[str, Any], catalog: Catalog, board: Board | Non
     )
 
 
-def exit_code(summary: Summary, fail_on: str, exit_zero: bool) -> int:
-    """The exit code that counts of verdicts amount to."""
-    if not summary.judged:
+def exit_code(found: Audit, fail_on: str, exit_zero: bool) -> int:
+    """The exit code that the findings amount to, without those accepted beforehand."""
+    if not found.summary.judged:
         return NOTHING_JUDGED
-    found = sum(summary.counts[verdict] for verdict in _FAIL_ON[fail_on])
-    return FOUND if found and not exit_zero else 0
+    accepted = found.suppressed.summary.counts
+    failing = sum(found.summary.counts[verdict] - accepted[verdict] for verdict in _FAIL_ON[fail_on])
+    return FOUND if failing and not exit_zero else 0

@@ -6,10 +6,10 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Literal, TextIO
+from typing import Any, Final, Literal, TextIO
 
 from klaudit.errors import UsageError
 from klaudit.formats import View
@@ -35,8 +35,15 @@ def make_view(
 
 
 @contextmanager
-def opened(output: str | None) -> Iterator[TextIO]:
+def opened(output: str | None, whole: bool = False) -> Iterator[TextIO]:
     """The stream to write a result to.
+
+    Parameters
+    ----------
+    output : str or None
+        A file; "-" or None is standard output.
+    whole : bool
+        Whether a reader of standard output that goes away early is an error, as for a machine it is.
 
     Raises
     ------
@@ -45,7 +52,7 @@ def opened(output: str | None) -> Iterator[TextIO]:
     """
     try:
         if output in (None, "-"):
-            yield from _stdout()
+            yield from _stdout(whole)
         else:
             yield from _file(Path(str(output)))
     except OSError as error:
@@ -56,7 +63,7 @@ def opened(output: str | None) -> Iterator[TextIO]:
         ) from None
 
 
-def _stdout() -> Iterator[TextIO]:
+def _stdout(whole: bool) -> Iterator[TextIO]:
     out = sys.stdout
     if hasattr(out, "reconfigure"):
         # A name that the terminal's encoding lacks is no reason to stop.
@@ -67,12 +74,36 @@ def _stdout() -> Iterator[TextIO]:
     except BrokenPipeError:
         # The reader has seen enough (`| head`). Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if whole:
+            raise
+
+
+def save(path: str, content: bytes | Iterable[bytes], option: str = "--plot") -> None:
+    """Write bytes, or one piece after the other, to the file of an option: whole or not at all.
+
+    Raises
+    ------
+    UsageError
+        When it cannot be written.
+    """
+    try:
+        for out in _replaced(Path(path), "wb"):
+            out.writelines([content] if isinstance(content, bytes) else content)
+    except OSError as error:
+        raise UsageError(
+            f"cannot write to {path!r}: {error.strerror or error}. Expected a file that can be written;"
+            f" free some space, or name another one with {option}"
+        ) from None
 
 
 def _file(path: Path) -> Iterator[TextIO]:
+    yield from _replaced(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def _replaced(path: Path, mode: str, **how: str) -> Iterator[Any]:
     if path.exists() and not path.is_file():
         # A device or a pipe has nothing that a rename could protect.
-        with path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as out:
+        with open(path, mode, **how) as out:  # type: ignore[call-overload]
             yield out
         return
     import tempfile
@@ -81,7 +112,7 @@ def _file(path: Path) -> Iterator[TextIO]:
     target = path.resolve()
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:50]}.", suffix=".part")
     try:
-        with open(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as out:
+        with open(handle, mode, **how) as out:  # type: ignore[call-overload]
             yield out
         os.chmod(name, _mode(target))
         os.replace(name, target)
@@ -100,10 +131,10 @@ def _mode(target: Path) -> int:
         return 0o666 & ~mask
 
 
-def refuse_overwriting(output: str | None, files: tuple[str, ...]) -> None:
-    """Stop before a report replaces the file that it is about."""
+def refuse_overwriting(output: str | None, files: tuple[str, ...], option: str = "--output") -> None:
+    """Stop before a result replaces a file that is read, such as the one that it is about."""
     if output in (None, "-"):
         return
     for file in files:
         if file != "-" and os.path.exists(str(output)) and os.path.exists(file) and os.path.samefile(str(output), file):
-            raise UsageError(f"--output {output!r} is the file to be audited. Name another file for the report")
+            raise UsageError(f"{option} {output!r} is a file that is read. Name another file to write to")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from klaudit._version import __version__
-from klaudit.cli import options
+from klaudit.cli import options, plots
 from klaudit.cli.output import make_view, opened
 from klaudit.errors import UsageError
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from klaudit.board import Board
     from klaudit.catalog import Catalog
+    from klaudit.formats.picture import Picture
+    from klaudit.formats.provenance import Stamp
+    from klaudit.formats.roofline import Card
     from klaudit.gpu import Gpu
 
 
@@ -31,11 +34,13 @@ if TYPE_CHECKING:
 )
 @options.plain_format
 @options.output
+@plots.option
 @options.specs
 def roofline(**given: Any) -> int:
     """Show the roofs of cards: memory, cache port, compute, special functions, and the workload's intensity."""
     if given["board"] and given["workload"]:
         raise UsageError("--board and --workload are both given, and a board has its own workload. Give one")
+    pictures = plots.checked(given["plot"], (given["output"],))
     catalog = options.load(given["specs"])
     board = options.find_board(catalog, given["board"])
     name = board.workload if board else given["workload"]
@@ -52,7 +57,14 @@ def roofline(**given: Any) -> int:
     stamp = Stamp(__version__, catalog.date, catalog.sha256, board.id if board else "")
     with opened(given["output"]) as out:
         FORMATS[given["format"]](cards, out, make_view(given["output"], units=given["units"]), stamp)
+    plots.draw(pictures, lambda: _picture(cards, stamp, given["units"] == "binary"))
     return 0
+
+
+def _picture(cards: list[Card], stamp: Stamp, binary: bool) -> Picture:
+    from klaudit.formats.picture import of_cards
+
+    return of_cards(cards, stamp, binary)
 
 
 def _cards(catalog: Catalog, labels: tuple[str, ...], board: Board | None) -> Iterator[tuple[Gpu, str]]:

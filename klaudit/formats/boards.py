@@ -12,7 +12,7 @@ from klaudit.formats.catalogue import section, sources, sources_object
 from klaudit.formats.json_ import SCHEMA, dumps
 from klaudit.formats.lines import LEAST_WIDTH, Line, columns, paragraph, write_lines
 from klaudit.formats.numbers import rounded, unit_of, whole
-from klaudit.formats.text import clean
+from klaudit.formats.text import clean, plural
 from klaudit.report import Ceiling, Limits
 
 _CACHES: Final = frozenset({"write-back", "inputs-resident"})
@@ -50,28 +50,42 @@ def _page(board: Board, limits: Sequence[Limits], width: int) -> Iterator[Line]:
     yield ((f"{board.id}: {clean(board.name)}", "bold"),)
     dtype = f", {board.dtype}" if board.dtype else ""
     yield from paragraph(f"workload {board.workload or 'as the row says'}{dtype}", width, "  ")
+    for title, items in sections(board):
+        yield from section(title, items, width)
+    for title, head, rows in limit_tables(limits, board):
+        if title:
+            yield ()
+            yield ((title, "bold"),)
+        yield from columns(head, rows, width, left=2)
+    yield from section("Notes", board.notes, width)
+    yield from sources(board.sources, width)
+
+
+def sections(board: Board) -> Iterator[tuple[str, list[str]]]:
+    """What a board's spec says, section by section: a title and its sentences."""
     for era in board.eras:
-        yield from section(f"Rules {era.id}{_span(era)}", _rules(era), width)
-    yield from section("Cases", (f"{c.name}: {_sizes(c.sizes)}" for c in board.cases), width)
-    yield from section(
-        "GPU labels",
-        (
-            f"{g.label} means {' or '.join(g.means)}" + (f", source {g.source}" if g.source else "")
-            + (f": {g.note}" if g.note else "")
-            for g in board.gpu_labels
-        ),
-        width,
-    )  # fmt: skip
+        yield f"Rules {era.id}{_span(era)}", list(_rules(era))
+    yield "Cases", [f"{c.name}: {_sizes(c.sizes)}" for c in board.cases]
+    labels = []
+    for g in board.gpu_labels:
+        said = f"{g.label} means {' or '.join(g.means)}" + (f", source {g.source}" if g.source else "")
+        labels.append(said + (f": {g.note}" if g.note else ""))
+    yield "GPU labels", labels
     if board.checker is not None:
         c = board.checker
         said = f"rtol {c.rtol:g}, " if c.rtol is not None else ""
         said += f"atol {c.atol:g}, " if c.atol is not None else ""
         said += f"output before the kernel: {c.output or 'unknown'}"
-        yield from section("Checker", [said, *([c.note] if c.note else [])], width)
-    for era_id in dict.fromkeys(limit.era for limit in limits):
-        yield from _limits([limit for limit in limits if limit.era == era_id], board, width)
-    yield from section("Notes", board.notes, width)
-    yield from sources(board.sources, width)
+        yield "Checker", [said, *([c.note] if c.note else []), *_checked(c)]
+
+
+def _checked(checker: Checker) -> Iterator[str]:
+    """What is compared, on which inputs, and what is known to be accepted."""
+    if checker.reference:
+        drawn = ", ".join(f"{d.name} {d.draw}" + (f" ({d.transform})" if d.transform else "") for d in checker.inputs)
+        yield f"reference: {checker.reference}; inputs: {drawn}; seed {checker.seed}"
+    for enforced in checker.enforced:
+        yield f"accepts {enforced.plain}, {enforced.traffic.text} bytes, in {plural(len(enforced.cases), 'case')}"
 
 
 def _span(era: Era) -> str:
@@ -97,19 +111,26 @@ def _sizes(sizes: Any) -> str:
     return ", ".join(f"{name} = {whole(value)}" for name, value in sizes.items())
 
 
-def _limits(limits: Sequence[Limits], board: Board, width: int) -> Iterator[Line]:
-    """Two tables: what the average rate can be at most, and the average time at least."""
-    era = next(e for e in board.eras if e.id == limits[0].era)
-    tables: tuple[tuple[str, Literal["rate", "time"], str], ...] = (
+def limit_tables(limits: Sequence[Limits], board: Board) -> Iterator[tuple[str, list[str], list[list[str]]]]:
+    """Two tables for each era: what the average rate can be at most, and the average time at least.
+
+    Each comes as title, header and rows.
+    """
+    for era_id in dict.fromkeys(limit.era for limit in limits):
+        era = next(e for e in board.eras if e.id == era_id)
+        yield from _tables([limit for limit in limits if limit.era == era_id], era)
+
+
+def _tables(limits: Sequence[Limits], era: Era) -> Iterator[tuple[str, list[str], list[list[str]]]]:
+    kinds: tuple[tuple[str, Literal["rate", "time"], str], ...] = (
         (f"{_RULES[era.scoring.rate]} of rates", "rate", "impossible above the last column"),
         (f"{_RULES[era.scoring.time]} of times", "time", "impossible below the last column"),
     )
-    for what, kind, last in tables:
+    for what, kind, last in kinds:
         values = [getattr(c, kind) for limit in limits for c in limit.ceilings]
         unit, scale = unit_of(values, kind)
         decimals = max(0, 3 - math.floor(math.log10(min(values) / scale)))
-        yield ()
-        yield ((f"Limits {era.id}: {what} [{unit}], {last}", "bold"),)
+        title = f"Limits {era.id}: {what} [{unit}], {last}"
         # Cards that other conditions apply to have other columns, so each kind of card has its own table.
         for heads in dict.fromkeys(_heads(limit) for limit in limits):
             rows = [
@@ -121,7 +142,8 @@ def _limits(limits: Sequence[Limits], board: Board, width: int) -> Iterator[Line
                 for limit in limits
                 if _heads(limit) == heads
             ]
-            yield from columns(["label", "card", *heads], rows, width, left=2)
+            yield title, ["label", "card", *heads], rows
+            title = ""
 
 
 def effective(ceilings: Sequence[Ceiling]) -> list[Ceiling]:
@@ -181,6 +203,16 @@ def _checker_object(checker: Checker) -> dict[str, Any]:
         "rtol": checker.rtol,
         "atol": checker.atol,
         "output": checker.output or None,
+        "reference": checker.reference or None,
+        "inputs": [
+            {"name": d.name, "draw": d.draw, "low": d.low, "high": d.high, "transform": d.transform or None}
+            for d in checker.inputs
+        ],
+        "seed": checker.seed if checker.reference else None,
+        "enforced": [
+            {"submission": e.submission, "plain": e.plain, "traffic": e.traffic.text, "cases": list(e.cases)}
+            for e in checker.enforced
+        ],
         "note": checker.note or None,
         "source": checker.source or None,
     }

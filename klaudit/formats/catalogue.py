@@ -74,8 +74,29 @@ def write_gpu(gpu: Gpu, out: TextIO, view: View, style: str) -> None:
 def _gpu_page(gpu: Gpu, width: int) -> Iterator[Line]:
     yield ((f"{gpu.id}: {clean(gpu.name)}", "bold"),)
     yield from paragraph(f"{gpu.vendor}, {gpu.architecture}", width, "  ")
+    yield from section("What the judge uses", judged(gpu), width)
+    yield from section(
+        "Figures",
+        (
+            f"{f.name}: {f.text} = {f.value:.7g} in SI, source {f.source}" + (f"; {f.note}" if f.note else "")
+            for f in gpu.figures
+        ),
+        width,
+    )
+    yield from section("Best measured figures (never an error, only a note)", map(measured, gpu.measured), width)
+    yield from section(
+        "Known deviations", (f"{d.figure}: {d.percent:+.2f} %, {d.reason}" for d in gpu.deviations), width
+    )
+    yield from section("Names that mean this card", gpu.aliases, width)
+    yield from section("Names that can mean this card among others", gpu.labels, width)
+    yield from section("Notes", gpu.notes, width)
+    yield from sources(gpu.sources, width)
+
+
+def judged(gpu: Gpu) -> list[str]:
+    """What the judge takes from a card's figures, in sentences."""
     port, special = gpu.port_bandwidth, gpu.special_rate
-    judged = [
+    used = [
         ("bandwidth", f"{show(gpu.bandwidth, 'bandwidth', 5)}, from {gpu.bandwidth_from}"),
         ("cache", show_cache(gpu.cache)),
         ("clock", f"{show(gpu.clock, 'frequency')}, from {gpu.clock_from}"),
@@ -86,26 +107,11 @@ def _gpu_page(gpu: Gpu, width: int) -> Iterator[Line]:
         ("event clock step", show(gpu.tick, "time") if gpu.tick is not None else "unknown"),
         *((f"{p.label}", f"{show(p.rate, 'rate')} (published {clean(p.published.text)})") for p in gpu.peaks),
     ]
-    yield from section("What the judge uses", (f"{name}: {value}" for name, value in judged), width)
-    yield from section(
-        "Figures",
-        (
-            f"{f.name}: {f.text} = {f.value:.7g} in SI, source {f.source}" + (f"; {f.note}" if f.note else "")
-            for f in gpu.figures
-        ),
-        width,
-    )
-    yield from section("Best measured figures (never an error, only a note)", map(_measured, gpu.measured), width)
-    yield from section(
-        "Known deviations", (f"{d.figure}: {d.percent:+.2f} %, {d.reason}" for d in gpu.deviations), width
-    )
-    yield from section("Names that mean this card", gpu.aliases, width)
-    yield from section("Names that can mean this card among others", gpu.labels, width)
-    yield from section("Notes", gpu.notes, width)
-    yield from sources(gpu.sources, width)
+    return [f"{name}: {value}" for name, value in used]
 
 
-def _measured(figure: Measured) -> str:
+def measured(figure: Measured) -> str:
+    """A best measured figure in one sentence."""
     return f"{figure.quantity}: {figure.text}, {figure.conditions}, source {figure.source}"
 
 
@@ -166,17 +172,22 @@ def _workload_page(workload: Workload, width: int) -> Iterator[Line]:
     dtypes = f"{workload.default_dtype} where nobody says; all: {', '.join(workload.dtypes)}"
     yield from section("Sizes", [f"{', '.join(workload.sizes)}; b is the bytes of an element"], width)
     yield from section("Dtypes", [dtypes], width)
-    counts = [
+    yield from section("Counts", (_count(name, count) for name, count in counts(workload)), width)
+    yield from section("Other names", workload.aliases, width)
+    yield from section("Notes", workload.notes, width)
+    yield from sources(workload.sources, width)
+
+
+def counts(workload: Workload) -> list[tuple[str, Count]]:
+    """What a workload counts, each with its name."""
+    named = [
         ("operations, as boards count them", workload.flops),
         ("bytes that must be read", workload.reads),
         ("bytes that must be written", workload.writes),
         ("special functions", workload.special),
         ("fewest operations of any known algorithm", workload.min_flops),
     ]
-    yield from section("Counts", (_count(name, count) for name, count in counts if count is not None), width)
-    yield from section("Other names", workload.aliases, width)
-    yield from section("Notes", workload.notes, width)
-    yield from sources(workload.sources, width)
+    return [(name, count) for name, count in named if count is not None]
 
 
 def _count(name: str, count: Count) -> str:

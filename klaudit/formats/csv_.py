@@ -21,7 +21,7 @@ _FIGURES: Final = tuple(f"{prefix}{key}" for key, _ in KEYS.values() for prefix 
 HEADER: Final = (
     "source", "line", "entry", "gpu", "variants", "workload", "verdict", "ratio", "limit_ratio", "conditions",
     "alternatives", "cached_share", "rules", "worst_case", "roof", *_FIGURES, "version", "specs", "ruled_out",
-    "allowed", "message",
+    "allowed", "message", "fingerprint", "suppressed",
 )  # fmt: skip
 _FORMULA_STARTS: Final = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
 
@@ -61,6 +61,8 @@ def _cells(row: RowReport) -> dict[str, str]:
         "roof": row.roof_name,
         **_figures(row),
         "message": safe(row.message),
+        "fingerprint": row.fingerprint,
+        "suppressed": safe(row.suppressed),
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, TextIO
 from klaudit.formats import View
 from klaudit.formats.numbers import KEYS, rounded, whole
 from klaudit.formats.provenance import Stamp
-from klaudit.report import Audit, CaseReport, Reported, RowReport, Summary
+from klaudit.report import Audit, CaseReport, Podium, Reported, RowReport, Standing, Summary
 from klaudit.verdict import Verdict
 
 SCHEMA: Final = "klaudit/1"
@@ -20,7 +20,7 @@ _COUNTED: Final = (
 
 def write(audit: Audit, out: TextIO, view: View) -> None:
     """Write the report of every row, one row a line, as they come."""
-    head = dumps(_head(audit))
+    head = dumps(head_object(audit))
     out.write(f'{head[:-1]},\n "rows": [')
     joint = "\n  "
     for row in audit.rows():
@@ -34,7 +34,8 @@ def dumps(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True, allow_nan=False)
 
 
-def _head(audit: Audit) -> dict[str, Any]:
+def head_object(audit: Audit) -> dict[str, Any]:
+    """Everything of the report but its rows."""
     several = len(audit.sources) > 1
     return {
         "schema": SCHEMA,
@@ -44,8 +45,10 @@ def _head(audit: Audit) -> dict[str, Any]:
         "board": text(audit.board) or None,
         "ruled_out": list(audit.ruled_out),
         "allowed": list(audit.allowed),
-        "remarks": [text(remark) for remark in audit.remarks],
-        "summary": _summary(audit.summary),
+        "remarks": [text(remark) for remark in (*audit.remarks, *audit.suppressed.messages)],
+        "summary": {**_summary(audit.summary), "suppressed": audit.suppressed.summary.rows},
+        **({"standings": [_standing(s) for s in audit.standings]} if audit.standings else {}),
+        **({"podiums": [_podium(p) for p in audit.podiums]} if audit.podiums else {}),
     }
 
 
@@ -64,6 +67,7 @@ def row_object(row: RowReport, with_source: bool = False) -> dict[str, Any]:
     return {
         **({"source": text(row.source)} if with_source else {}),
         "line": int(row.line),
+        **({"path": text(row.path)} if row.path else {}),
         "entry": text(row.entry),
         "gpu": text(row.gpu),
         "variants": list(row.variants),
@@ -80,7 +84,44 @@ def row_object(row: RowReport, with_source: bool = False) -> dict[str, Any]:
         "rules": list(row.rules),
         "worst_case": text(row.worst_case) or None,
         "message": text(row.message),
+        **({"fingerprint": row.fingerprint} if row.fingerprint else {}),
+        **({"suppressed": text(row.suppressed)} if row.suppressed else {}),
+        **({"notes": [text(note) for note in row.notes]} if row.notes else {}),
         **({"cases": [_case(case) for case in row.cases]} if row.cases else {}),
+    }
+
+
+def _standing(standing: Standing) -> dict[str, Any]:
+    """Where a row would stand on another board."""
+    known = bool(standing.kind)
+    key, scale = KEYS[standing.kind] if standing.kind else ("", 1.0)
+    best = standing.best_value
+    return {
+        "source": text(standing.row.source),
+        "line": int(standing.row.line),
+        "board": text(standing.board),
+        "by": key or None,
+        "rank": standing.rank if known else None,
+        "of": standing.of,
+        "rank_within": standing.rank_within if known else None,
+        "of_within": standing.of_within,
+        "best_within": None
+        if best is None
+        else {"entry": text(standing.best_entry), "line": standing.best_line, key: rounded(best / scale)},
+        "lead": rounded(standing.lead),
+    }
+
+
+def _podium(podium: Podium) -> dict[str, Any]:
+    """The three best of a card, with and without the rows that fail."""
+    key, scale = KEYS[podium.kind]
+    places = {"before": podium.before, "after": podium.after}
+    return {"gpu": text(podium.gpu), "by": key} | {
+        when: [
+            {"entry": text(p.entry), "line": int(p.line), key: rounded(p.value / scale), "verdict": str(p.verdict)}
+            for p in which
+        ]
+        for when, which in places.items()
     }
 
 
@@ -89,7 +130,9 @@ def figures(reported: Sequence[Reported]) -> Iterator[tuple[str, float, Reported
     taken: set[str] = set()
     for figure in reported:
         key, scale = KEYS[figure.kind]
-        if key in taken:
+        if figure.fastest:
+            key = f"fastest_{key}"
+        elif key in taken:
             key = f"{figure.rule or 'other'}_{key}"
         if key not in taken:
             taken.add(key)
@@ -112,6 +155,7 @@ def _case(case: CaseReport) -> dict[str, Any]:
         "ratio": rounded(case.ratio),
         "verdict": str(case.verdict),
         "conditions": list(case.conditions),
+        **({"run": "fastest"} if case.fastest else {}),
     }
 
 

@@ -13,7 +13,7 @@ Line = tuple[Span, ...]
 
 LEAST_WIDTH: Final = 60
 GAP: Final = "  "
-_LEAST_SQUEEZED: Final = 12
+_LEAST_SQUEEZED: Final = 10
 
 
 def write_lines(lines: Iterable[Line], out: TextIO, color: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TextIO
@@ -10,7 +11,7 @@ from klaudit.formats import View
 from klaudit.formats.chart import CHARACTERS, Curve, chart
 from klaudit.formats.json_ import SCHEMA, dumps, text
 from klaudit.formats.lines import LEAST_WIDTH, Line, columns, paragraph, write_lines
-from klaudit.formats.numbers import plain, rounded, together, unit_of, whole
+from klaudit.formats.numbers import plain, rounded, unit_of, whole
 from klaudit.formats.provenance import Stamp
 from klaudit.formats.text import can_show, clean
 from klaudit.report import Roofs
@@ -45,7 +46,7 @@ def _page(cards: Sequence[Card], width: int, binary: bool, fancy: bool, stamp: S
             width,
         )
     yield ()
-    yield from columns(*_table(cards, binary), width, left=2)
+    yield from columns(*_table(cards, binary), width, left=2, squeeze=1)
     yield ()
     yield from _remarks(cards, width)
     if len(cards) > _MOST_CURVES:
@@ -78,10 +79,17 @@ def _table(cards: Sequence[Card], binary: bool) -> tuple[list[str], list[list[st
     peaks = [c.roofs.peak.rate for c in cards if c.roofs.peak]
     unit, scale = unit_of(all_rates, "rate") if all_rates else unit_of(peaks, "rate")
     with_workload = cards[0].roofs.workload is not None
-    with_floor = any(c.roofs.floor is not None for c in cards)
+    floors = [c.roofs.floor for c in cards if c.roofs.floor is not None]
+    floor_unit, floor_scale = unit_of(floors, "time")
+    decimals = max(0, 3 - math.floor(math.log10(min(floors) / floor_scale))) if floors else 0
     byte = "GiB/s" if binary else "GB/s"
     header = ["", "card", byte, *(("dram",) if with_workload else ()), f"port{'' if with_workload else ' ' + byte}"]
-    header += ["compute", *(("special",) if with_workload else ()), "ridge", *(("floor",) if with_floor else ())]
+    header += [
+        "compute",
+        *(("special",) if with_workload else ()),
+        "ridge",
+        *((f"floor {floor_unit}",) if floors else ()),
+    ]
     rows = []
     letters = _LETTERS if len(cards) <= _MOST_CURVES else [""] * len(cards)
     for letter, card in zip(letters, cards, strict=False):
@@ -95,9 +103,9 @@ def _table(cards: Sequence[Card], binary: bool) -> tuple[list[str], list[list[st
             row += [_fixed(gpu.port_bandwidth, 1e9)]
         row += [_fixed(compute, scale), *([_fixed(roofs.special, scale)] if with_workload else [])]
         ridge = _ridge(roofs, binary)
-        row.append(_ABSENT if ridge is None else plain(ridge, 4))
-        if with_floor:
-            row.append(together([roofs.floor], "time")[0] if roofs.floor is not None else _ABSENT)
+        row.append(_ABSENT if ridge is None else f"{ridge:.2f}")
+        if floors:
+            row.append(_ABSENT if roofs.floor is None else f"{roofs.floor / floor_scale:.{decimals}f}")
         rows.append(row)
     named = {"dram": f"dram {unit}"} if with_workload else {"compute": f"compute {unit}"}
     return [named.get(name, name) for name in header], rows
@@ -130,22 +138,22 @@ def _fixed(value: float | None, scale: float) -> str:
     return _ABSENT if value is None else f"{value / scale:.1f}"
 
 
-def _reading(roofs: Roofs, binary: bool) -> float:
+def reading(roofs: Roofs, binary: bool) -> float:
     """What memory counts under a reading: the binary one takes the figure as it is printed, with GiB for GB."""
     bandwidth = roofs.gpu.bandwidth
     return round(bandwidth / 1e9, 1) * 2**30 / bandwidth if binary else 1.0
 
 
 def _dram(roofs: Roofs, binary: bool) -> float | None:
-    return None if roofs.dram is None else roofs.dram * _reading(roofs, binary)
+    return None if roofs.dram is None else roofs.dram * reading(roofs, binary)
 
 
 def _ridge(roofs: Roofs, binary: bool) -> float | None:
-    return None if roofs.ridge_point is None else roofs.ridge_point / _reading(roofs, binary)
+    return None if roofs.ridge_point is None else roofs.ridge_point / reading(roofs, binary)
 
 
 def _bandwidth(roofs: Roofs, binary: bool) -> float:
-    return roofs.gpu.bandwidth * _reading(roofs, binary)
+    return roofs.gpu.bandwidth * reading(roofs, binary)
 
 
 def _intensity(cards: Sequence[Card]) -> float | None:

@@ -36,11 +36,10 @@ def block(row: RowReport, width: int, with_source: bool) -> Iterator[Line]:
 
 def _headline(row: RowReport, width: int, with_source: bool) -> Line:
     where = f"{clean(row.source, 40)}:{row.line}" if with_source else f"line {row.line}"
-    gpu = clean(row.gpu, _GPU_CELLS) or "no GPU"
-    if len(row.variants) == 1 and row.variants[0] != gpu:
-        gpu = f"{gpu} ({row.variants[0]})"
-    outcome = _outcome(row)
-    taken = _VERDICT_CELLS + sum(cells(part) + 2 for part in (where, gpu, outcome) if part)
+    for gpu, outcome in _short(row):
+        taken = _VERDICT_CELLS + sum(cells(part) + 2 for part in (where, gpu, outcome) if part)
+        if width - taken >= min(cells(clean(row.entry)), _LEAST_NAME):
+            break
     entry = clean(row.entry, max(width - taken, _LEAST_NAME)) or "(no name)"
     spans: list[Span] = [(pad(str(row.verdict).upper(), _VERDICT_CELLS), STYLES[row.verdict])]
     spans.append(f"{where}  ")
@@ -54,14 +53,28 @@ def _headline(row: RowReport, width: int, with_source: bool) -> Line:
     return (*line[:-1], cut(str(spans[-1]), max(cells(str(spans[-1])) - over, _LEAST_NAME)))
 
 
-def _outcome(row: RowReport) -> str:
-    """The ratio in words, of the figure or case that is furthest up, or the reason where there is none."""
+def _short(row: RowReport) -> Iterator[tuple[str, str]]:
+    """Card and outcome as fully as a line may take them, then shorter: no number is ever cut where words can be."""
+    gpu = clean(row.gpu, _GPU_CELLS) or "no GPU"
+    named = f"{gpu} ({row.variants[0]})" if len(row.variants) == 1 and row.variants[0] != gpu else gpu
+    outcome, case = _outcome(row)
+    yield named, outcome + case
+    yield named, outcome
+    yield gpu, outcome
+    if ", " in outcome:
+        # What is above the limit is above the roof, and the verdict says so.
+        yield gpu, outcome.rpartition(", ")[2]
+        yield "", outcome.rpartition(", ")[2]
+
+
+def _outcome(row: RowReport) -> tuple[str, str]:
+    """The ratio in words, or the reason where there is none; and the case that is furthest up, if it is one."""
     case = max(row.cases, key=lambda c: c.ratio, default=None)
     if case is not None and case.verdict is row.verdict and case.ratio > (row.ratio or 0.0):
-        return f"{how_far(case.ratio, case.limit_ratio)} at {clean(case.name, _LEAST_NAME)}"
+        return how_far(case.ratio, case.limit_ratio), f" at {clean(case.name, _LEAST_NAME)}"
     if row.verdict in (Verdict.UNJUDGED, Verdict.INCONSISTENT) or row.ratio is None:
-        return row.rules[0] if row.rules else ""
-    return how_far(row.ratio, row.limit_ratio)
+        return row.rules[0] if row.rules else "", ""
+    return how_far(row.ratio, row.limit_ratio), ""
 
 
 def how_far(ratio: float, limit_ratio: float | None) -> str:
@@ -73,37 +86,48 @@ def how_far(ratio: float, limit_ratio: float | None) -> str:
 
 
 def _details(row: RowReport, width: int) -> Iterator[Line]:
+    for label, text in details(row):
+        yield from _labelled(label, text, width)
+
+
+def details(row: RowReport) -> Iterator[tuple[str, str]]:
+    """What is said under a row's headline: labels and texts, as they come from the file."""
     if len(row.variants) > 1:
         meant = f"{row.gpu} can mean {listed(row.variants, 'or')}"
-        yield from _labelled("card", meant + (f"; judged as {row.variant}" if row.variant else ""), width)
+        yield "card", meant + (f"; judged as {row.variant}" if row.variant else "")
     for figure in row.reported:
-        yield from _labelled(figure.kind, reported(figure, row.roof_name), width)
+        yield figure.kind, reported(figure, row.roof_name)
     for case in row.cases:
         if case.name == row.worst_case:
-            yield from _labelled("case", _case(case), width)
+            yield "case", _case(case)
             break
     else:
         if row.worst_case and row.verdict is not Verdict.WITHIN:
-            yield from _labelled("case", f"{row.worst_case} is the worst", width)
-    yield from condition_lines(row, width)
+            yield "case", f"{row.worst_case} is the worst"
+    yield from _conditions(row)
     if row.verdict is Verdict.WITHIN and not row.notes:
         return
     if row.message:
-        yield from _labelled("why", row.message, width)
+        yield "why", row.message
     for note in row.notes:
-        yield from _labelled("note", note, width)
+        yield "note", note
     if row.rules:
-        yield from _labelled("rules", ", ".join(row.rules), width)
+        yield "rules", ", ".join(row.rules)
 
 
 def condition_lines(row: RowReport, width: int) -> Iterator[Line]:
     """What would have to be true, in plain words: the smallest set, then the others of its size."""
+    for label, text in _conditions(row):
+        yield from _labelled(label, text, width)
+
+
+def _conditions(row: RowReport) -> Iterator[tuple[str, str]]:
     if row.conditions:
-        yield from _labelled("only if", plain_conditions(row.conditions), width)
+        yield "only if", plain_conditions(row.conditions)
         for other in row.alternatives:
-            yield from _labelled("or if", plain_conditions(other), width)
+            yield "or if", plain_conditions(other)
     if row.cached_share is not None:
-        yield from _labelled("needs", f"at least {numbers.plain(row.cached_share, 2)} of the cache so used", width)
+        yield "needs", f"at least {numbers.plain(row.cached_share, 2)} of the cache so used"
 
 
 def plain_conditions(conditions: tuple[str, ...]) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final, TextIO
 
 from klaudit.formats import View
+from klaudit.formats import standing as place
+from klaudit.formats.concise import suppressed_line
 from klaudit.formats.lines import LEAST_WIDTH, Line, columns, paragraph, write_lines
 from klaudit.formats.numbers import plain
 from klaudit.formats.provenance import HARNESS, NO_CLEARANCE, Stamp
@@ -24,16 +26,27 @@ _ORDER: Final = (
 
 def write(audit: Audit, out: TextIO, view: View) -> None:
     """Write the whole report."""
-    write_lines(_report(audit, max(view.width, LEAST_WIDTH), view.rows == "all"), out, view.color)
+    write_lines(_report(audit, max(view.width, LEAST_WIDTH), view), out, view.color)
 
 
-def _report(audit: Audit, width: int, every_row: bool) -> Iterator[Line]:
-    with_source = len(audit.sources) > 1
+def _report(audit: Audit, width: int, view: View) -> Iterator[Line]:
+    with_source, every_row = len(audit.sources) > 1, view.rows == "all"
     for row in audit.rows() if every_row else audit.findings:
         yield from block(row, width, with_source)
         yield ()
     if audit.findings_left_out and not every_row:
         yield from paragraph(f"+{audit.findings_left_out} more flagged, counted below and not listed.", width)
+        yield ()
+    if view.suppressed and audit.suppressed.rows:
+        for row in audit.suppressed.rows:
+            yield from paragraph("".join(map(str, suppressed_line(row))), width, "  ")
+        yield ()
+    for standing in audit.standings:
+        yield from paragraph(f"{place.sentence(standing)}.", width)
+    for podium in audit.podiums:
+        for words in place.podium_lines(podium):
+            yield from paragraph(words, width, "   ")
+    if audit.standings or audit.podiums:
         yield ()
     yield from summary(audit, width)
     yield ()
@@ -52,6 +65,8 @@ def summary(audit: Audit, width: int) -> Iterator[Line]:
     if len(audit.sources) > 3:
         what += f" and {len(audit.sources) - 3} more"
     yield from paragraph(f"{what or 'input'}: {plural(counts.rows, 'row')}, {counts.judged} judged.", width)
+    if audit.suppressed.summary.rows:
+        yield from paragraph(f"Accepted beforehand: {plural(audit.suppressed.summary.rows, 'finding')}.", width)
     if counts.judged:
         share = plain(100 * counts.share_above_roof, 3)
         yield from paragraph(f"Above the roof: {counts.above_roof} of {counts.judged} judged, {share} %.", width)

@@ -19,7 +19,21 @@ if TYPE_CHECKING:
 
 __all__ = ["READERS", "ReadOptions", "input_bytes", "read"]
 
-READERS: Final[Mapping[str, str]] = {"csv": "klaudit.readers.csv_"}
+READERS: Final[Mapping[str, str]] = {
+    "csv": "klaudit.readers.csv_",
+    "google-benchmark": "klaudit.readers.google_benchmark",
+    "json": "klaudit.readers.json_",
+    "kernelbench": "klaudit.readers.kernelbench",
+    "kernelbot": "klaudit.readers.kernelbot",
+    "ncu": "klaudit.readers.ncu",
+    "nvbench": "klaudit.readers.nvbench",
+    "parquet": "klaudit.readers.parquet",
+    "pytest-benchmark": "klaudit.readers.pytest_benchmark",
+    "tensara": "klaudit.readers.tensara",
+    "traces": "klaudit.readers.traces",
+}
+# Forms that a reader of several formats tells apart by what they hold.
+_BY_FORM: Final[Mapping[str, str]] = {"jsonl": "json"}
 
 
 def read(path: str | Path, options: ReadOptions | None = None) -> Iterator[Leaderboard]:
@@ -40,7 +54,7 @@ def read(path: str | Path, options: ReadOptions | None = None) -> Iterator[Leade
         When the options name a field, a column or a format that does not exist.
     """
     options = options or ReadOptions()
-    with Source.open(path) as source:
+    with Source.open(path, options.limits) as source:
         module = importlib.import_module(READERS[_format_of(source, options)])
         yield from module.read(source, options)
 
@@ -51,8 +65,9 @@ def _format_of(source: Source, options: ReadOptions) -> str:
     if options.input_format is not None and options.input_format not in READERS:
         raise UsageError(f"no input format is called {options.input_format!r}; there are: {known}")
     format_id, plain = source.looks_like()
-    if options.input_format is not None and not source.is_binary:
+    format_id = _BY_FORM.get(format_id, format_id)
+    if options.input_format is not None and (not source.is_binary or format_id in READERS):
         return options.input_format
     if format_id not in READERS:
-        raise InputError(f"{source.label} looks like {plain}; this version reads {known.upper()}. Convert it first")
+        raise InputError(f"{source.label} looks like {plain}; this version reads {known}. Convert it first")
     return format_id

@@ -11,7 +11,10 @@ from klaudit.board import (
     LAUNCH_FLOORS,
     Board,
     Case,
+    CaseInputs,
     Checker,
+    Draw,
+    Enforced,
     Era,
     GpuLabel,
     Harness,
@@ -25,6 +28,9 @@ from klaudit.workload import DTYPE_BYTES
 
 _RULES: Final = get_args(Rule)
 _CASE_RATES: Final = ("mean-of-runs", "work-over-mean-time")
+_OUTPUTS: Final = ("", "zeros", "ones", "uninitialised")
+_SEEDS: Final = ("fixed", "fresh")
+_DRAWS: Final = ("uniform", "normal", "signs", "scattered")
 
 
 def read_board(text: str, file: str, load_board: Callable[[str], Board | None]) -> Board:
@@ -47,15 +53,16 @@ def read_board(text: str, file: str, load_board: Callable[[str], Board | None]) 
         board_id = spec.identity()
         eras, labels = _read_rules(spec, board_id, load_board)
         workload = spec.text("workload") if "workload" in spec else None
+        cases = _read_cases(spec, workload)
         board = Board(
             id=board_id,
             name=spec.text("name"),
             workload=workload,
             dtype=spec.word("dtype", DTYPE_BYTES) if "dtype" in spec else None,
             eras=eras,
-            cases=_read_cases(spec, workload),
+            cases=cases,
             gpu_labels=labels,
-            checker=_read_checker(spec) if "checker" in spec else None,
+            checker=_read_checker(spec, cases) if "checker" in spec else None,
             sources=tuple(spec.document.sources.values()),
             notes=spec.texts("notes"),
         )
@@ -157,12 +164,59 @@ def _read_cases(spec: Section, workload: str | None) -> tuple[Case, ...]:
     return tuple(cases)
 
 
-def _read_checker(spec: Section) -> Checker:
+def _read_checker(spec: Section, cases: tuple[Case, ...]) -> Checker:
+    names = tuple(case.name for case in cases)
     with spec.section("checker") as checker:
+        departures = []
+        for section in checker.sections("cases"):
+            with section as entry:
+                departures.append(CaseInputs(entry.word("case", names), _read_draws(entry), _read_parameters(entry)))
+        seed: Any = checker.word("seed", _SEEDS, "fixed")
         return Checker(
             rtol=checker.number("rtol") if "rtol" in checker else None,
             atol=checker.number("atol") if "atol" in checker else None,
-            output=checker.text("output", ""),
+            atol_of_max=checker.number("atol_of_max") if "atol_of_max" in checker else None,
+            matched=checker.number("matched") if "matched" in checker else 1.0,
+            output=checker.word("output", _OUTPUTS, ""),
+            reference=checker.text("reference", ""),
+            inputs=_read_draws(checker),
+            cases=tuple(departures),
+            seed=seed,
+            enforced=_read_enforced(checker, cases),
             note=checker.text("note", ""),
             source=checker.source(),
         )
+
+
+def _read_draws(parent: Section) -> tuple[Draw, ...]:
+    draws = []
+    for section in parent.sections("inputs"):
+        with section as entry:
+            # The words are checked; mypy cannot see that they are the Literals.
+            fields: dict[str, Any] = {
+                "draw": entry.word("draw", _DRAWS),
+                "transform": entry.word("transform", ("", "softmax"), ""),
+            }
+            fields.update({key: entry.number(key) for key in ("low", "high", "share") if key in entry})
+            draws.append(Draw(entry.text("name"), **fields))
+    return tuple(draws)
+
+
+def _read_parameters(entry: Section) -> dict[str, float]:
+    if "parameters" not in entry:
+        return {}
+    with entry.section("parameters") as table:
+        return {name: table.number(name) for name in table.keys}
+
+
+def _read_enforced(checker: Section, cases: tuple[Case, ...]) -> tuple[Enforced, ...]:
+    names = tuple(case.name for case in cases)
+    sizes = (*(cases[0].sizes if cases else ()), "b")
+    found = []
+    for section in checker.sections("enforced"):
+        with section as entry:
+            accepted = entry.words("cases", names) if "cases" in entry else names
+            found.append(
+                Enforced(entry.text("submission"), entry.text("plain"), entry.formula("traffic", sizes), accepted)
+            )
+    return tuple(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -46,15 +47,24 @@ def show_cell(text: str) -> str:
 class Assembler:
     """Makes Leaderboards of one file's batches; remembers what it has already said of a whole column."""
 
-    def __init__(self, source: str, layout: Layout, options: ReadOptions, comma: Comma) -> None:
+    def __init__(
+        self, source: str, layout: Layout, options: ReadOptions, comma: Comma, unit_of_lines: str = "line"
+    ) -> None:
         self.source = source
         self.layout = layout
         self.options = options
         self.comma = comma
+        self.unit_of_lines = unit_of_lines
         self.settled = False
         self.noted: set[int] = set()
 
-    def assemble(self, lines: Sequence[int], columns: Cells, troubles: Sequence[Trouble] = ()) -> Leaderboard:
+    def assemble(
+        self,
+        lines: Sequence[int],
+        columns: Cells,
+        troubles: Sequence[Trouble] = (),
+        paths: Sequence[str] | None = None,
+    ) -> Leaderboard:
         """One batch.
 
         Parameters
@@ -65,11 +75,14 @@ class Assembler:
             The cells, column by column, all as long as `lines`.
         troubles : sequence of Trouble
             What is already known of these rows.
+        paths : sequence of str, optional
+            Where each record stands in a document.
         """
         if not self.settled:
             self.layout = self.layout.settle(_kinds_by_cells(self.layout.figures, columns))
             self.settled = True
-        return _Batch(self, lines, columns, troubles).build()
+        board = _Batch(self, lines, columns, troubles).build()
+        return board if paths is None else replace(board, paths=tuple(paths))
 
 
 class _Batch:
@@ -99,8 +112,8 @@ class _Batch:
         self._note_unitless(figures)
         return Leaderboard(
             source=self.house.source,
-            lines=np.asarray(self.lines, dtype=np.int64),
-            entries=[c.strip() for c in self.columns[texts["entry"]]] if "entry" in texts else [""] * len(self.lines),
+            lines=_integers(self.lines),
+            entries=list(map(str.strip, self.columns[texts["entry"]])) if "entry" in texts else [""] * len(self.lines),
             gpu_labels=labels,
             gpu_codes=codes,
             figures=figures,
@@ -133,6 +146,7 @@ class _Batch:
             case=plan.case,
             header=plan.header,
             unit=numbers.unit_text,
+            fastest=plan.fastest,
         )
 
     def _speedup(self) -> tuple[FigureColumn, ...]:
@@ -174,7 +188,7 @@ class _Batch:
         return days
 
     def _note(self, row: int, index: int, rule: str, reason: str, fatal: bool = False) -> None:
-        place = f"line {self.lines[row]}, column {self.layout.headers[index]!r}"
+        place = f"{self.house.unit_of_lines} {self.lines[row]}, column {self.layout.headers[index]!r}"
         self.troubles.append(Trouble(row, rule, f"{place}: {show_cell(self.columns[index][row])} {reason}", fatal))
 
     def _note_dtypes(self, index: int, codes: NDArray[np.int64]) -> None:
@@ -215,6 +229,12 @@ class _Batch:
                 example = f"{self.layout.headers[index]} ({_EXAMPLE_UNITS[kind]})"
                 reason = f"has no unit: write it in the header, as in {example!r}, or in the cell"
                 self._note(row, index, "unknown-unit", reason)
+
+
+def _integers(numbers: Sequence[int]) -> NDArray[np.int64]:
+    if isinstance(numbers, range):
+        return np.arange(numbers.start, numbers.stop, dtype=np.int64)
+    return np.asarray(numbers, dtype=np.int64)
 
 
 def _kinds_by_cells(figures: Sequence[FigurePlan], columns: Cells) -> dict[int, FigureKind]:

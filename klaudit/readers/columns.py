@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from klaudit.readers.headers import as_count
+from klaudit.readers.letters import Letters
 from klaudit.units import Printed, Unit, find_unit, read_printed
 
 Column = NDArray[np.float64]
+Index = NDArray[np.int64]
 
 MISSING: Final = frozenset(("", "-", "--", "\u2013", "\u2014", "n/a", "#n/a", "na", "none", "null", "nil"))
 
@@ -31,9 +33,8 @@ _COMMA_GROUPS: Final = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+")
 _POINT_GROUPS: Final = re.compile(r"[+-]?[0-9]{1,3}(?:\.[0-9]{3})+")
 
 # Where both a number's digits and the power of ten are exact floats, one division or product rounds correctly.
-_WIDEST: Final = 24
 _EXACT_DIGITS: Final = 12
-_MOST_DIGITS: Final = 18  # of an int64
+_MOST_DIGITS: Final = 18
 _LARGEST_POWER: Final = 22
 
 Edges = tuple[Column, Column, Column]  # value, low, high: filled in place
@@ -285,52 +286,47 @@ def _read_plain(texts: Sequence[str], rows: Sequence[int], unit: Unit | None, ed
     if not texts:
         return ()
     value, low, high = edges
-    table = np.array(texts, dtype=np.str_)
-    if table.dtype.itemsize > 4 * _WIDEST:
-        table = np.array([t if len(t) <= _WIDEST else "?" for t in texts], dtype=np.str_)
-    codes = table.view(np.uint32).reshape(len(texts), -1) if table.dtype.itemsize else np.zeros((len(texts), 1), "u4")
-    digits, decimals, plain = _scan(codes)
+    digits, decimals, plain, blank = _scan(texts)
     power = (unit.exponent if unit else 0) - decimals
     factor = float(unit.factor if unit else 1)
-    places = np.asarray(rows)
     exact = plain & (digits >= 10 ** (_EXACT_DIGITS - 1))
     fast = plain & ~exact & (power - 1 >= -_LARGEST_POWER) & (power <= _LARGEST_POWER) & (digits > 0)
-    value[places[fast]] = _scaled(digits[fast], power[fast]) * factor
-    low[places[fast]] = _scaled(digits[fast] * 10 - 5, power[fast] - 1) * factor
-    high[places[fast]] = _scaled(digits[fast] * 10 + 5, power[fast] - 1) * factor
-    suffix = f"e{unit.exponent}" if unit else ""
-    long = np.array([float(texts[i] + suffix) for i in np.flatnonzero(exact).tolist()]) * factor
-    value[places[exact]] = low[places[exact]] = high[places[exact]] = long
-    blank = codes[:, 0] == 0
+    places: Index = np.arange(rows.start, rows.stop) if isinstance(rows, range) else np.asarray(rows)
+    chosen: Index | slice = slice(None)
+    if not fast.all():
+        chosen, digits, power = places[fast], digits[fast], power[fast]
+    elif len(value) != len(rows):
+        chosen = places
+    value[chosen] = _scaled(digits, power) * factor
+    low[chosen] = _scaled(digits * 10 - 5, power - 1) * factor
+    high[chosen] = _scaled(digits * 10 + 5, power - 1) * factor
+    if exact.any():
+        suffix = f"e{unit.exponent}" if unit else ""
+        long = np.array([float(texts[i] + suffix) for i in np.flatnonzero(exact).tolist()]) * factor
+        value[places[exact]] = low[places[exact]] = high[places[exact]] = long
     rest: list[int] = places[~(fast | exact | blank)].tolist()
     return rest
 
 
-def _scan(codes: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Per row of characters: the digits as an integer, how many are decimals, and whether it is plain."""
-    rows = len(codes)
-    digits = np.zeros(rows, np.int64)
-    decimals, seen = np.zeros(rows, np.int8), np.zeros(rows, np.int8)
-    plain, pointed = np.ones(rows, np.bool_), np.zeros(rows, np.bool_)
-    for code in np.ascontiguousarray(codes.T):
-        figure = code - np.uint32(ord("0"))  # wraps around below "0"
-        is_digit = figure < 10
-        is_point = code == ord(".")
-        plain &= is_digit | (is_point & ~pointed) | (code == 0)
-        pointed |= is_point
-        np.multiply(digits, 10, out=digits, where=is_digit)
-        np.add(digits, figure, out=digits, where=is_digit)
-        decimals += is_digit & pointed
-        seen += is_digit
-    return digits, decimals.astype(np.int64), plain & (seen > 0) & (seen <= _MOST_DIGITS)
+def _scan(texts: Sequence[str]) -> tuple[Column, NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Per text: the digits as a whole number, how many are decimals, whether it is plain, and whether it is empty.
+
+    A plain text is digits with at most one point.
+    """
+    letters = Letters.of(texts)
+    bare, points, decimals = letters.without(".")
+    digits, whole = bare.whole_numbers(_MOST_DIGITS)
+    return digits.astype(np.float64), decimals, whole & (points <= 1), letters.lengths == 0
 
 
 _POWERS: Final = np.array([10.0**p for p in range(_LARGEST_POWER + 1)])
 
 
-def _scaled(digits: NDArray[np.int64], power: NDArray[np.int64]) -> Column:
+def _scaled(digits: Column, power: NDArray[np.int64]) -> Column:
     """digits · 10^power, rounded once."""
-    exact = digits.astype(np.float64)
+    if not len(power) or power.max() < 0:
+        return np.asarray(digits / _POWERS[-power])
+    if power.min() >= 0:
+        return np.asarray(digits * _POWERS[power])
     sizes = _POWERS[np.abs(power)]
-    result: Column = np.where(power < 0, exact / sizes, exact * sizes)
-    return result
+    return np.where(power < 0, digits / sizes, digits * sizes)

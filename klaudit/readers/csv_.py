@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from klaudit.errors import InputError, UsageError
 from klaudit.leaderboard import Leaderboard, Trouble
+from klaudit.readers.blocks import Columns
 from klaudit.readers.cells import Assembler
 from klaudit.readers.columns import Comma
 from klaudit.readers.fields import plan_columns
@@ -17,18 +19,21 @@ from klaudit.readers.options import ReadOptions
 from klaudit.readers.source import Source
 
 _DELIMITERS: Final = (",", "\t", ";")
-_LONGEST_CELL: Final = 131_072
 # A batch ends early when its cells or its bytes would take tens of megabytes.
 _BATCH_CELLS: Final = 1_000_000
 _BATCH_BYTES: Final = 32 * 2**20
 _STRIDE: Final = 512
+_BLOCK: Final = 2**16
 # Follows the last line: where it does not come back as a record of its own, a quote was left open.
 _END: Final = "\x02end\x03"
 
 
 class _Batch(NamedTuple):
-    lines: list[int]
-    rows: list[tuple[str, ...]]
+    """Some records as columns; columns that nobody wants may be empty."""
+
+    lines: Sequence[int]
+    columns: Sequence[Sequence[str]]
+    troubles: Sequence[Trouble] = ()
 
 
 def read(source: Source, options: ReadOptions) -> Iterator[Leaderboard]:
@@ -39,32 +44,31 @@ def read(source: Source, options: ReadOptions) -> Iterator[Leaderboard]:
     InputError, UsageError
         As `klaudit.readers.read`.
     """
-    lines = source.lines()
-    delimiter, start, skipped = _sniff(lines)
-    records = _Records(source, chain(start, lines), delimiter, skipped)
-    headers = records.header()
+    # The module's own limit is one for all of the process.
+    csv.field_size_limit(source.limits.cell)
+    records = _Records(source)
+    headers = records.header
+    if len(headers) > source.limits.columns:
+        raise source.limits.exceeded("columns", f"{source.label} has {len(headers)} columns")
     try:
         layout = plan_columns(headers, options)
     except (InputError, UsageError) as error:
         raise type(error)(f"{source.label}: {error}") from None
-    assembler = Assembler(source.name, layout, options, _comma(options, delimiter))
+    assembler = Assembler(source.name, layout, options, _comma(options, records.delimiter))
     limit = max(1, min(options.batch_rows, _BATCH_CELLS // len(headers)))
     rows = 0
-    while batch := records.batch(limit):
-        troubles = _square(batch, len(headers))
-        rows += len(batch.rows)
-        columns = tuple(zip(*batch.rows, strict=True))
-        batch.rows.clear()
+    for batch in records.batches(limit, layout.used):
+        rows += len(batch.lines)
         try:
-            board = assembler.assemble(batch.lines, columns, troubles)
+            board = assembler.assemble(batch.lines, batch.columns, batch.troubles)
         except InputError as error:
             raise InputError(f"{source.label}: {error}") from None
         # Nothing of a batch may live on while the caller works and the next is read.
-        del batch, columns, troubles
+        del batch
         yield board
         del board
         if options.progress is not None:
-            options.progress(rows, source.bytes_read)
+            options.progress(rows, source.bytes_done)
     if rows == 0:
         raise InputError(f"{source.label} has a header and no rows: nothing can be judged")
 
@@ -98,28 +102,69 @@ def _sniff(lines: Iterator[str]) -> tuple[str, list[str], int]:
 class _Records:
     """The records of a file with the lines on which they start."""
 
-    def __init__(self, source: Source, lines: Iterator[str], delimiter: str, skipped: int) -> None:
+    def __init__(self, source: Source) -> None:
         self._source = source
-        self._skipped = skipped
-        self._reader = csv.reader(self._to_the_end(lines), delimiter=delimiter, skipinitialspace=True)
-        self._start = skipped + 1
+        self._rest = source.lines()
+        self.delimiter, start, skipped = _sniff(self._rest)
         self._done = False
+        self._begin(chain(start, self._rest), skipped)
+        first = next(self._quoted(1, 1), None)
+        if first is None:
+            raise InputError(f"{source.label} holds blank lines only: expected a header line and rows")
+        self.header = tuple(column[0] for column in first.columns)
 
-    def header(self) -> tuple[str, ...]:
-        """The first record that is not blank."""
-        batch = self.batch(1)
-        if batch is None:
-            raise InputError(f"{self._source.label} holds blank lines only: expected a header line and rows")
-        return batch.rows[0]
+    def batches(self, limit: int, wanted: Collection[int]) -> Iterator[_Batch]:
+        """The records below the header, blank lines left out, `limit` at a time."""
+        width = len(self.header)
+        plain = Columns(self.delimiter, width, wanted)
+        size = min(_BLOCK, self._source.limits.cell)
+        while block := self._source.block(size):
+            # Most files have no quotes, and then text falls into columns all at once.
+            if self._has_a_long_cell(block) or not plain.add(block):
+                if plain.rows:
+                    yield self._plain_batch(plain, plain.rows)
+                self._begin(chain(io.StringIO(block, newline=""), self._rest), self._start - 1)
+                yield from self._quoted(limit, width)
+                return
+            while plain.rows >= limit:
+                yield self._plain_batch(plain, limit)
+        if plain.rows:
+            yield self._plain_batch(plain, plain.rows)
 
-    def batch(self, limit: int) -> _Batch | None:
-        """The next records, blank lines left out; None at the end."""
+    def _has_a_long_cell(self, block: str) -> bool:
+        """Whether a cell may exceed its limit: the csv module says so better."""
+        limit = self._source.limits.cell
+        return len(block) > limit and max(map(len, block.split("\n"))) > limit
+
+    def _plain_batch(self, plain: Columns, count: int) -> _Batch:
+        lines = range(self._start, self._start + count)
+        self._start += count
+        return _Batch(lines, plain.take(count))
+
+    def _begin(self, lines: Iterator[str], before: int) -> None:
+        """Read records from these lines, with so many before them."""
+        self._before = before
+        self._reader = csv.reader(self._to_the_end(lines), delimiter=self.delimiter, skipinitialspace=True)
+        self._start = before + 1
+
+    def _quoted(self, limit: int, width: int) -> Iterator[_Batch]:
+        """The records with everything that CSV can have, one by one."""
+        while rows := self._some(limit):
+            lines, cells = rows
+            troubles = _square(lines, cells, width) if width > 1 or limit > 1 else []
+            columns = tuple(zip(*cells, strict=True))
+            cells.clear()
+            yield _Batch(lines, columns, troubles)
+            del columns
+
+    def _some(self, limit: int) -> tuple[list[int], list[tuple[str, ...]]] | None:
+        """The next records with their lines, blank ones left out; None at the end."""
         if self._done:
             return None
         reader, source, stop = self._reader, self._source, self._source.bytes_read + _BATCH_BYTES
         lines: list[int] = []
         rows: list[tuple[str, ...]] = []
-        start, offset = self._start, self._skipped + 1
+        start, offset = self._start, self._before + 1
         try:
             while len(rows) < limit and source.bytes_read < stop and not self._done:
                 for row in islice(reader, min(limit - len(rows), _STRIDE)):
@@ -133,7 +178,7 @@ class _Records:
         self._start = start
         if self._done:
             self._drop_end(lines, rows)
-        return _Batch(lines, rows) if rows else None
+        return (lines, rows) if rows else None
 
     def _to_the_end(self, lines: Iterator[str]) -> Iterator[str]:
         yield from lines
@@ -151,24 +196,23 @@ class _Records:
     def _explain(self, error: csv.Error, line: int) -> str:
         place = f"{self._source.label}: the record of line {line}"
         if "field larger" in str(error):
-            return (
-                f"{place} has a cell of more than {_LONGEST_CELL} characters. A quote that is never closed is the "
-                "usual cause"
-            )
+            found = f"{place} has a cell of more than {self._source.limits.cell} characters"
+            hint = ". A quote that is never closed is the usual cause"
+            return f"{self._source.limits.exceeded('cell', found)}{hint}"
         return f"{place} is no CSV: {error}"
 
 
-def _square(batch: _Batch, width: int) -> list[Trouble]:
+def _square(lines: Sequence[int], rows: list[tuple[str, ...]], width: int) -> list[Trouble]:
     """Give every row as many cells as the header; a row with too many cannot be judged, for its cells have slipped."""
     troubles: list[Trouble] = []
-    if set(map(len, batch.rows)) == {width}:
+    if set(map(len, rows)) == {width}:
         return troubles
-    for index, row in enumerate(batch.rows):
+    for index, row in enumerate(rows):
         if len(row) > width:
             if any(cell.strip() for cell in row[width:]):
-                message = f"line {batch.lines[index]}: row has {len(row)} cells, the header {width}"
+                message = f"line {lines[index]}: row has {len(row)} cells, the header {width}"
                 troubles.append(Trouble(index, "not-a-number", message, fatal=True))
-            batch.rows[index] = row[:width]
+            rows[index] = row[:width]
         elif len(row) < width:
-            batch.rows[index] = row + ("",) * (width - len(row))
+            rows[index] = row + ("",) * (width - len(row))
     return troubles

@@ -81,6 +81,7 @@ class FigurePlan:
     unit: Unit | None
     rule: Rule | None = None
     case: str | None = None
+    fastest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,13 @@ class Layout:
     baseline: NumberPlan | None
     speedup: NumberPlan | None
 
+    @property
+    def used(self) -> frozenset[int]:
+        """The columns that say anything."""
+        plans = [*self.figures, *self.sizes, *self.work, self.runs, self.baseline, self.speedup]
+        indexes = {plan.index for plan in plans if plan is not None}
+        return frozenset(indexes | set(self.texts.values()) | {index for index, _ in self.accepted})
+
     def settle(self, kinds: Mapping[int, FigureKind]) -> Layout:
         """The same with the kinds that the cells of some columns showed."""
         figures = tuple(replace(f, kinds=(kinds[f.index],)) if f.index in kinds else f for f in self.figures)
@@ -147,8 +155,8 @@ class _Planner:
 
     def __init__(self, headers: Sequence[str], options: ReadOptions) -> None:
         self.headers = [read_header(h) for h in headers]
-        self.sizes = _size_aliases(options)
-        self.cases = _case_names(options)
+        self.sizes = size_aliases(options)
+        self.cases = case_names(options)
         self.forced = {field: self._resolve(field, name) for field, name in options.columns.items()}
         self.free = [i for i in range(len(headers)) if i not in {h for h, _ in self.forced.values()}]
         self.figures: list[FigurePlan] = []
@@ -186,7 +194,8 @@ class _Planner:
             kinds = FIGURE_KINDS if header.unit is None else tuple(k for k in FIGURE_KINDS if k == header.unit.kind)
             named = figure_kinds(header._replace(words=header.words[-1:]))
             if kinds and usable:
-                self.figures.append(FigurePlan(index, header.text, named or kinds, header.unit, None, case))
+                plan = FigurePlan(index, header.text, named or kinds, header.unit, None, case, header.is_fastest)
+                self.figures.append(plan)
             return
         size = next((name for name, keys in self.sizes.items() if header.key in keys), None)
         if size is not None:
@@ -201,7 +210,8 @@ class _Planner:
         elif (number := _number_field(header)) is not None:
             self.numbers.setdefault(number, []).append(index)
         elif (kinds := figure_kinds(header)) and not header.is_statistic:
-            self.figures.append(FigurePlan(index, header.text, kinds, header.unit, header.rule))
+            rule, fastest = header.rule, header.is_fastest
+            self.figures.append(FigurePlan(index, header.text, kinds, header.unit, rule, fastest=fastest))
 
     def _find_case(self, header: Header) -> tuple[str, bool] | None:
         """The case that a header names, and whether it is no minimum or percentile of it."""
@@ -222,10 +232,14 @@ class _Planner:
                 kind = next(k for k in FIGURE_KINDS if k == field)
                 self._check_unit(field, header, unit, (kind,))
                 # The user has said which column is the time: a mean beside it is not a second one.
-                others = [(f, tuple(k for k in f.kinds if k != kind or f.case)) for f in self.figures]
+                others = [(f, tuple(k for k in f.kinds if k != kind or f.case or f.fastest)) for f in self.figures]
                 self.figures = [replace(f, kinds=kinds) for f, kinds in others if kinds]
                 rule = header.rule if len(header.rules) == 1 else None
                 self.figures.append(FigurePlan(index, header.text, (kind,), unit, rule))
+            elif field == "fastest":
+                self._check_unit(field, header, unit, ("time",))
+                self.figures = [f for f in self.figures if not f.fastest or f.case]
+                self.figures.append(FigurePlan(index, header.text, ("time",), unit, fastest=True))
             else:
                 self.numbers.pop(field, None)
                 self._check_unit(field, header, _unit_of(field, unit), _UNIT_KINDS.get(field, ()))
@@ -236,7 +250,7 @@ class _Planner:
 
     def _resolve(self, field: str, name: str) -> tuple[int, Unit | None]:
         """The column that the user means, and its unit."""
-        known = (*_TEXT_FIELDS, *FIGURE_KINDS, "accepted", *_NUMBER_FIELDS, *self.sizes)
+        known = (*_TEXT_FIELDS, *FIGURE_KINDS, "fastest", "accepted", *_NUMBER_FIELDS, *self.sizes)
         if field not in known:
             raise UsageError(f"--column {field}={name}: no field is called {field!r}; there are: {', '.join(known)}")
         index = self._find(field, name)
@@ -309,7 +323,13 @@ def _unit_of(field: str, unit: Unit | None) -> Unit | None:
     return as_count(unit) if field == "flops" else unit
 
 
-def _size_aliases(options: ReadOptions) -> dict[str, tuple[str, ...]]:
+def count_names(options: ReadOptions) -> dict[str, str]:
+    """Keys of headers that are a size or count a row's own work, and the one name to file them under."""
+    work = {key: field for field in _WORK_FIELDS for key in _NUMBER_FIELDS[field]}
+    return work | {key: name for name, keys in size_aliases(options).items() for key in keys}
+
+
+def size_aliases(options: ReadOptions) -> dict[str, tuple[str, ...]]:
     """Size names and the header keys that mean them, the own name first."""
     names = dict(_DEFAULT_SIZES)
     for case in options.board.cases if options.board else ():
@@ -323,7 +343,7 @@ def _size_aliases(options: ReadOptions) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _case_names(options: ReadOptions) -> dict[str, str]:
+def case_names(options: ReadOptions) -> dict[str, str]:
     """Header keys that mean a case of the board."""
     cases = options.board.cases if options.board else ()
     names = {normalise(alias): case.name for case in cases for alias in case.aliases}
@@ -331,13 +351,13 @@ def _case_names(options: ReadOptions) -> dict[str, str]:
 
 
 def _refuse_two_figures(figures: Sequence[FigurePlan]) -> None:
-    claims: dict[tuple[FigureKind, Rule | None, str | None], FigurePlan] = {}
+    claims: dict[tuple[FigureKind, Rule | None, str | None, bool], FigurePlan] = {}
     for figure in figures:
         if len(figure.kinds) > 1:
             continue
-        other = claims.setdefault((figure.kinds[0], figure.rule, figure.case), figure)
+        other = claims.setdefault((figure.kinds[0], figure.rule, figure.case, figure.fastest), figure)
         if other is not figure:
-            what = f"the {figure.rule or ''} {figure.kinds[0]}".replace("  ", " ")
+            what = f"the {figure.rule or ''} {figure.kinds[0]}".replace("  ", " ") + " of a run" * figure.fastest
             headers = [other.header, figure.header]
             if figure.case is not None:
                 raise InputError(f"{_pair(headers)} both claim {what} of {figure.case}: remove or rename one")

@@ -35,12 +35,15 @@ _FILLERS: Final = _words(
 )
 _TIME_WORDS: Final = _words("time runtime latency duration elapsed exectime executiontime realtime runningtime")
 _BANDWIDTH_WORDS: Final = _words("bandwidth bw membw globalmembw")
+_RUN_WORDS: Final = _words("run runs")
 # Words that say nothing without a unit.
 _ANY_WORDS: Final = _words("score performance perf throughput speed rate computethroughput")
 
 _BRACKETS: Final = re.compile(r"[(\[{]([^()\[\]{}]*)[)\]}]")
 _TOKEN: Final = re.compile(r"[^\W_]+")
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+# What a format puts behind a case's name.
+_TAIL: Final = re.compile(r"(?:\s+fastest run)?\s*\([^()]*\)$")
 _CASE_FORM: Final = re.compile(r"\s*[A-Za-z]\w*\s*=\s*\d+")
 
 
@@ -63,6 +66,8 @@ class Header(NamedTuple):
         The averages that it names; more than one cannot be read.
     is_statistic : bool
         Whether it is a minimum, a percentile, a spread ...
+    is_fastest : bool
+        Whether it is the fastest run of several and says so: a figure of its own, never the time itself.
     """
 
     text: str
@@ -72,6 +77,7 @@ class Header(NamedTuple):
     unit: Unit | None
     rules: frozenset[Rule]
     is_statistic: bool
+    is_fastest: bool = False
 
     @property
     def rule(self) -> Rule | None:
@@ -144,7 +150,8 @@ def figure_kinds(header: Header) -> tuple[FigureKind, ...]:
 def case_keys(header: Header) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names of a case that a header can mean: with and without its unit; and without words such as `mean`."""
     rest = tuple(w for w in header.words if w not in _TIME_WORDS | _BANDWIDTH_WORDS | _ANY_WORDS)
-    return (header.key, "".join(header.bare)), ("".join(header.words), "".join(rest))
+    before_unit = normalise(_TAIL.sub("", header.text))
+    return (header.key, "".join(header.bare), before_unit), ("".join(header.words), "".join(rest))
 
 
 def as_count(unit: Unit) -> Unit:
@@ -159,6 +166,9 @@ def _named_kind(base: str) -> FigureKind | None:
 
 
 def _classify(text: str, bare: tuple[str, ...], unit: Unit | None) -> Header:
+    fastest = "fastest" in bare and not _RUN_WORDS.isdisjoint(bare)
+    if fastest:
+        bare = tuple(w for w in bare if w != "fastest" and w not in _RUN_WORDS)
     rules = frozenset(_RULE_WORDS[w] for w in bare if w in _RULE_WORDS)
     if "geomean" in rules:
         rules -= {"mean"}  # "geometric mean", "geo mean"
@@ -170,6 +180,7 @@ def _classify(text: str, bare: tuple[str, ...], unit: Unit | None) -> Header:
         unit=unit,
         rules=rules,
         is_statistic=any(w in _STATISTIC_WORDS or _PERCENTILE.fullmatch(w) for w in bare),
+        is_fastest=fastest,
     )
 
 

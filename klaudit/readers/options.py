@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from klaudit.board import Board
+from klaudit.readers.limits import Limits
 
 BATCH_ROWS = 65_536
 
@@ -29,6 +30,8 @@ class ReadOptions:
         Most rows of one Leaderboard.
     progress : callable or None
         Called after each batch with the rows and the bytes read so far.
+    limits : Limits
+        What a file may ask for; by default as the environment says.
     size_names : mapping of str to tuple of str
         The workload's sizes and their other names, beside the board's and `n`, `m`, `k`.
     """
@@ -39,4 +42,5 @@ class ReadOptions:
     input_format: str | None = None
     batch_rows: int = BATCH_ROWS
     progress: Callable[[int, int], None] | None = None
+    limits: Limits = field(default_factory=Limits.from_environment)
     size_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from klaudit.errors import InputError
+from klaudit.readers.compressed import Expanded, compression_of
+from klaudit.readers.limits import Limits
+from klaudit.readers.opening import Snapshot, opened
 
 _HEAD: Final = 4096
-_LONGEST_LINE: Final = 16 * 2**20
 
 # First bytes, the format's key and its name for people.
 _BINARY: Final = (
@@ -34,7 +36,12 @@ _TEXT: Final = (
     (re.compile(rb"\s*\{\s*(?:\"[^\"\n]*\"\s*:.*\}\s*\n\s*\{)"), "jsonl", "JSON lines"),
     (re.compile(rb"\s*(?:\{\s*(?:\"|\}|$)|\[\s*(?:[{\[\]\"]|$))"), "json", "JSON"),
     (re.compile(rb"\s*<(?:!doctype|html|\?xml)", re.IGNORECASE), "html", "HTML or XML"),
-    (re.compile(rb"==PROF=="), "ncu", "the output of Nsight Compute"),
+    (
+        re.compile(rb"(?:.*\n)*?(?:==PROF== (?:Connected|Profiling) |.*\bMetric Name\"?,.*\bMetric Value\b)"),
+        "ncu",
+        "the output of Nsight Compute",
+    ),
+    (re.compile(rb".*\bGPU Time \(sec\)\"?,\"?Noise\b"), "nvbench", "nvbench's CSV"),
 )
 # UTF-32 first: its little-endian mark starts with that of UTF-16.
 _MARKS: Final = (
@@ -54,7 +61,7 @@ def input_bytes(path: str | Path) -> int | None:
 
 
 class Source(io.BufferedIOBase):
-    """A file being read: counts its bytes and refuses what cannot be text.
+    """A file being read: expands it, counts its bytes, and refuses what cannot be text.
 
     Attributes
     ----------
@@ -62,17 +69,29 @@ class Source(io.BufferedIOBase):
         The path as the user wrote it, for reports.
     label : str
         The file as messages name it.
+    limits : Limits
+        What the file may ask for.
     bytes_read : int
         Bytes handed out so far.
+    compression : str or None
+        How the file was compressed.
     """
 
-    def __init__(self, name: str, file: BinaryIO) -> None:
+    def __init__(self, name: str, file: BinaryIO, limits: Limits | None = None) -> None:
         self.name = name
         self.label = "standard input" if name == "-" else name
+        self.limits = limits or Limits()
         self.bytes_read = 0
-        self._file = file
+        self._packed = Snapshot(self.label, file)
+        self._file: Snapshot | Expanded = self._packed
         self._unbroken = 0
-        self.head = self._pull(_HEAD)
+        self._most_unbroken: int | None = self.limits.line
+        self.head = self._file.read(_HEAD)
+        self.compression = compression_of(self.head)
+        if self.compression is not None:
+            self._packed.give_back(self.head)
+            self._file = Expanded(self.label, self._packed, self.compression, self.limits)
+            self.head = self._file.read(_HEAD)
         self._pending = self.head
         if not self.head:
             raise InputError(f"{self.label} is empty: expected a header line and rows")
@@ -80,27 +99,31 @@ class Source(io.BufferedIOBase):
 
     @classmethod
     @contextmanager
-    def open(cls, path: str | Path) -> Iterator[Source]:
+    def open(cls, path: str | Path, limits: Limits | None = None) -> Iterator[Source]:
         """Open a path, "-" for standard input; standard input is left open."""
-        name = str(path)
-        if name == "-":
-            yield cls(name, sys.stdin.buffer)
-            return
-        try:
-            file = open(name, "rb")  # noqa: SIM115 (closed by the `with` below)
-        except FileNotFoundError:
-            raise InputError(f"{name}: there is no such file. Check the path; - reads standard input") from None
-        except IsADirectoryError:
-            raise InputError(f"{name} is a directory: name a file in it") from None
-        except (OSError, ValueError) as error:
-            raise InputError(f"{name} cannot be opened: {getattr(error, 'strerror', None) or error}") from None
-        with file:
-            yield cls(name, file)
+        limits = limits or Limits()
+        with opened(str(path), limits) as file:
+            yield cls(str(path), file, limits)
 
     @property
     def is_binary(self) -> bool:
         """Whether the first bytes are those of a binary format."""
         return self.head.startswith(tuple(mark for mark, _, _ in _BINARY))
+
+    @property
+    def is_a_plain_file(self) -> bool:
+        """Whether others can open it by its name and read the same bytes."""
+        return self.compression is None and self._packed.size is not None and self.name != "-"
+
+    @property
+    def size(self) -> int:
+        """The size of the file [B], as far as it is known."""
+        return self._packed.size or self.bytes_read
+
+    @property
+    def bytes_done(self) -> int:
+        """How far the file itself has been read, for progress."""
+        return self.bytes_read if self.compression is None else self._packed.taken
 
     def looks_like(self) -> tuple[str, str]:
         """The key and the name of the format that the first bytes show; text of no other form is CSV."""
@@ -123,14 +146,32 @@ class Source(io.BufferedIOBase):
         InputError
             Where the bytes are no text of the file's encoding, with the place of the first bad byte.
         """
-        text = io.TextIOWrapper(self, encoding=self.encoding, newline="")
+        return self._guarded(iter(self._text.readline, ""))
+
+    def chunks(self) -> Iterator[str]:
+        """The text in pieces of any length, for formats that know no lines."""
+        self._most_unbroken = None
+        return self._guarded(iter(lambda: self._text.read(2**16), ""))
+
+    def block(self, size: int) -> str:
+        """About `size` characters that follow the lines handed out so far, whole lines; "" at the end."""
         try:
-            yield from text
+            block = self._text.read(size)
+            return block if not block or block.endswith("\n") else block + self._text.readline()
         except UnicodeError as error:
             raise InputError(self._undecodable(error)) from None
-        finally:
-            if not text.closed:
-                text.detach()
+
+    def whole(self) -> bytes:
+        """All bytes at once, for formats that cannot be read piece by piece."""
+        parts, size = [self._pending], len(self._pending)
+        self._pending = b""
+        while chunk := self._file.read(2**20):
+            parts.append(chunk)
+            size += len(chunk)
+            if size > self.limits.document:
+                raise self.limits.exceeded("document", f"{self.label} must be read whole and has at least {size} bytes")
+        self.bytes_read = size
+        return b"".join(parts)
 
     def readable(self) -> bool:
         """True: this is how TextIOWrapper asks."""
@@ -141,7 +182,7 @@ class Source(io.BufferedIOBase):
         if self._pending:
             chunk, self._pending = self._pending, b""
         else:
-            chunk = self._pull(max(size, 2**16))
+            chunk = self._file.read(max(size, 2**16))
         self._check(chunk)
         self.bytes_read += len(chunk)
         return chunk
@@ -152,22 +193,28 @@ class Source(io.BufferedIOBase):
             return self.read1(size)
         return b"".join(iter(self.read1, b""))
 
-    def _pull(self, size: int) -> bytes:
+    @functools.cached_property
+    def _text(self) -> io.TextIOWrapper:
+        return io.TextIOWrapper(self, encoding=self.encoding, newline="")
+
+    def _guarded(self, pieces: Iterator[str]) -> Iterator[str]:
         try:
-            return self._file.read(size)
-        except OSError as error:
-            raise InputError(f"{self.label} cannot be read: {error.strerror or error}") from None
+            yield from pieces
+        except UnicodeError as error:
+            raise InputError(self._undecodable(error)) from None
 
     def _check(self, chunk: bytes) -> None:
         if self.encoding == "utf-8-sig" and b"\0" in chunk:
             at = self.bytes_read + chunk.index(b"\0")
             hint = "If it is UTF-16, save it as UTF-8" if at < 4 else "Export it again as text in UTF-8"
             raise InputError(f"{self.label} is not text: byte {at} is zero. {hint}")
+        if self._most_unbroken is None:
+            return
         if b"\n" in chunk or b"\r" in chunk:
             self._unbroken = 0
         self._unbroken += len(chunk)
-        if self._unbroken > _LONGEST_LINE:
-            raise InputError(f"{self.label} has a line of more than 16 MiB: that is no table of submissions")
+        if self._unbroken > self._most_unbroken:
+            raise self.limits.exceeded("line", f"{self.label} has a line of at least {self._unbroken} bytes")
 
     def _undecodable(self, error: UnicodeError) -> str:
         """A sentence with the place of the bad byte; the decoder itself only knows its place within a chunk."""

@@ -110,6 +110,10 @@ class Section:
         """A key with the keys above it, such as "memory.bus_width"."""
         return f"{self.path}.{key}" if self.path else key
 
+    def line(self, key: str | None = None) -> int:
+        """The line of `key`, or else the section's first."""
+        return int(self._values.get(key or "", self._node).start_mark.line) + 1
+
     def error(self, message: str, key: str | None = None) -> SpecError:
         """The error to raise, on the line of `key` or else on the section's first."""
         return self.document.error(self._values.get(key or "", self._node), message)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Hashable, Sequence
 from datetime import date
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from klaudit.readers.columns import MISSING
+from klaudit.readers.letters import Letters
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -33,6 +33,8 @@ _CLOCK: Final = re.compile(
 )
 _EPOCH: Final = re.compile(r"[0-9]{10}(?:[0-9]{3})?")
 _UNIX: Final = date(1970, 1, 1).toordinal()
+_MONTHS: Final = np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
+_MARCH_OF_YEAR_0: Final = 719_468  # days before 1970
 
 
 def is_missing(text: str) -> bool:
@@ -42,12 +44,23 @@ def is_missing(text: str) -> bool:
 
 def encode(cells: Sequence[str], read: Callable[[str], Key | None]) -> tuple[tuple[Key, ...], NDArray[np.int64]]:
     """A column of words as its distinct values and each row's index, -1 where `read` finds none."""
-    values: dict[Key, int] = {}
-    codes: dict[str, int] = {}
-    for text in dict.fromkeys(cells):
-        value = read(text)
-        codes[text] = -1 if value is None else values.setdefault(value, len(values))
-    return tuple(values), np.fromiter(map(codes.__getitem__, cells), np.int64, len(cells))
+    codes = _Codes(read)
+    column = np.fromiter(map(codes.__getitem__, cells), np.int64, len(cells))
+    return tuple(codes.values_read), column
+
+
+class _Codes(dict[str, int]):
+    """Texts to the indexes of their values, made as they are met."""
+
+    def __init__(self, read: Callable[[str], Hashable | None]) -> None:
+        self.values_read: dict[Any, int] = {}
+        self._read = read
+
+    def __missing__(self, text: str) -> int:
+        value = self._read(text)
+        code = -1 if value is None else self.values_read.setdefault(value, len(self.values_read))
+        self[text] = code
+        return code
 
 
 def read_label(text: str) -> str | None:
@@ -57,13 +70,45 @@ def read_label(text: str) -> str | None:
 
 def read_days(cells: Sequence[str]) -> tuple[NDArray[np.datetime64], list[int]]:
     """The days in UTC, NaT where there is none, and the rows whose text is no date."""
-    # Days and times of day repeat far more often than their pairs.
-    day, shift = functools.lru_cache(4096)(_read_day), functools.lru_cache(65_536)(_read_clock)
-    days = [_join_day(text, day, shift) for text in cells]
-    bad = [row for row, found in enumerate(days) if found is None and not is_missing(cells[row])]
-    missing = np.iinfo(np.int64).min  # numpy's NaT
-    column = np.array([missing if found is None else found for found in days], dtype=np.int64)
+    column, plain = _plain_days(cells)
+    bad = []
+    for row in np.flatnonzero(~plain).tolist():
+        found = read_day(cells[row])
+        if found is not None:
+            column[row] = found
+        elif not is_missing(cells[row]):
+            bad.append(row)
     return column.view("datetime64[D]"), bad
+
+
+def _plain_days(cells: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Days since 1970 of the cells that are 2026-03-01 or 2026-03-01T12:00:00, with a Z or without, and which are."""
+    letters = Letters.of(cells)
+    year, good = letters.figures((0, 1, 2, 3))
+    (month, good_month), (day, good_day) = letters.figures((5, 6)), letters.figures((8, 9))
+    good &= good_month & good_day & (letters.at(4) == ord("-")) & (letters.at(7) == ord("-"))
+    month_index = np.clip(month, 1, 12)
+    leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))
+    longest = _MONTHS[month_index - 1] + (leap & (month == 2))
+    good &= (year > 0) & (month == month_index) & (day > 0) & (day <= longest)
+    good &= (letters.lengths == 10) | _plain_clocks(letters)
+    # Years that begin in March end with the leap day, and their months' lengths follow one rule.
+    shifted, march = year - (month < 3), (month_index + 9) % 12
+    days = shifted * 365 + shifted // 4 - shifted // 100 + shifted // 400 + (153 * march + 2) // 5 + day - 1
+    missing = np.iinfo(np.int64).min  # numpy's NaT
+    return np.where(good, days - _MARCH_OF_YEAR_0, missing), good
+
+
+def _plain_clocks(letters: Letters) -> NDArray[np.bool_]:
+    """Cells with a time of day in UTC or without a zone, in full seconds."""
+    zoned = (letters.lengths == 20) & np.isin(letters.at(19), (ord("Z"), ord("z")))
+    good = (letters.lengths == 19) | zoned
+    if not good.any():
+        return np.asarray(good)
+    (hour, a), (minute, b), (second, c) = (letters.figures((p, p + 1)) for p in (11, 14, 17))
+    good &= a & b & c & (hour < 24) & (minute < 60) & (second <= 60)
+    good &= np.isin(letters.at(10), (ord("T"), ord("t"), ord(" "))) & (letters.at(13) == ord(":"))
+    return np.asarray(good & (letters.at(16) == ord(":")))
 
 
 def read_day(text: str) -> int | None:
@@ -74,12 +119,8 @@ def read_day(text: str) -> int | None:
     >>> read_day("1970-01-03"), read_day("1970-01-02T23:30:00-01:00"), read_day("3 March")
     (2, 2, None)
     """
-    return _join_day(text, _read_day, _read_clock)
-
-
-def _join_day(text: str, day: Callable[[str], int | None], shift: Callable[[str], int | None]) -> int | None:
     text = text.strip()
-    found, moved = day(text[:10]), shift(text[10:])
+    found, moved = _read_day(text[:10]), _read_clock(text[10:])
     if found is not None and moved is not None:
         return found + moved
     return int(text[:10]) // 86_400 if _EPOCH.fullmatch(text) else None
