@@ -201,7 +201,7 @@ class Catalog:
         found: dict[tuple[str, ...], str] = {}
         for name, _ in _readings(label[:_LONGEST_LABEL]):
             for form in dict.fromkeys((normalise(name), _fold(name, keep="+!"))):
-                for key in difflib.get_close_matches(form, self._gpu_texts, n=4 * _SUGGESTIONS, cutoff=0.5):
+                for key in difflib.get_close_matches(form, self._gpu_texts, n=4 * _SUGGESTIONS):
                     found.setdefault(self._gpu_names[normalise(key)].ids, self._gpu_texts[key])
         return tuple(found.values())[:_SUGGESTIONS]
 

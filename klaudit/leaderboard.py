@@ -61,6 +61,61 @@ class Trouble:
     fatal: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """From one time on up to the next segment's: rates that go with it when their product is no less either.
+
+    Attributes
+    ----------
+    time : float
+        [s]
+    low, high : float
+        Lowest and highest rate [FLOP/s or B/s].
+    product : float
+        Least rate times time [FLOP or B].
+    """
+
+    time: float
+    low: float
+    high: float
+    product: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bounds:
+    """What makes a row of one label within for sure, whatever else it says: most rows need no closer look.
+
+    Attributes
+    ----------
+    spans : tuple of (float, float)
+        For each figure the least and the largest value [SI].
+    segments : tuple of Segment
+        For a rate and a time together, by growing times; empty where there is one figure.
+    example : Leaderboard
+        One such row, to be judged in the place of all.
+    """
+
+    spans: tuple[tuple[float, float], ...]
+    segments: tuple[Segment, ...]
+    example: Leaderboard
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Settled:
+    """Rows within their label's bounds, counted and not carried.
+
+    Attributes
+    ----------
+    counts : mapping of str to int
+        Rows by label; "" for rows that name no GPU.
+    examples : mapping of str to Leaderboard
+        One row that stands for those of a label.
+    """
+
+    counts: Mapping[str, int]
+    examples: Mapping[str, Leaderboard]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Leaderboard:
     """Submissions as columns, all of one length.

@@ -67,9 +67,9 @@ def test_inputs_are_options(runner: Runner) -> None:
     assert (found.code, found.outputs["exit-code"]) == (0, "0")
     assert Path(found.outputs["report"]).read_text(encoding="utf-8").startswith("### klaudit")
     assert found.outputs["rows"] == "101"
-    # Without a board nobody says how large the cases are, so that every cache may have held them.
-    found = check(runner, board="", workload="kl-divergence")
-    assert (found.code, found.outputs["rows"], found.outputs["impossible"]) == (0, "101", "0")
+    found = check(runner, board="", workload="kl-divergence", fail_on="never")
+    assert (found.code, found.outputs["rows"]) == (0, "101")
+    assert "(board none, " in found.log
 
 
 def test_a_baseline(runner: Runner) -> None:

@@ -62,9 +62,9 @@ def test_what_specs_say_is_enforced_is_what_the_checker_finds(catalog: Catalog, 
     assert board.checker is not None
     found = check_board(board, catalog, quick=True)
     every = [case.name for case in board.cases]
-    assert [
-        (e["submission"], e["plain"], e["traffic"], tuple(e.get("cases", every))) for e in enforced(found)
-    ] == [(e.submission, e.plain, e.traffic.text, e.cases) for e in board.checker.enforced]
+    assert [(e["submission"], e["plain"], e["traffic"], tuple(e.get("cases", every))) for e in enforced(found)] == [
+        (e.submission, e.plain, e.traffic.text, e.cases) for e in board.checker.enforced
+    ]
 
 
 def test_every_reference_is_some_boards(catalog: Catalog) -> None:
@@ -90,9 +90,7 @@ def test_every_reference_is_some_boards(catalog: Catalog) -> None:
         ("gpumode-vectoradd", "nothing-written", "0/1"),
     ],
 )
-def test_which_boards_accept_trivial_outputs(
-    catalog: Catalog, board_id: str, submission: str, expected: str
-) -> None:
+def test_which_boards_accept_trivial_outputs(catalog: Catalog, board_id: str, submission: str, expected: str) -> None:
     """A product of uniform numbers underflows, a mean of squares can be written down; sums and maxima cannot."""
     assert accepting(check_board(catalog.board(board_id), catalog, quick=True), submission) == expected
 

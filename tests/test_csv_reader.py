@@ -259,8 +259,14 @@ def test_files_that_cannot_be_read(name: str, message: str) -> None:
         (b"e\x00n\x00t\x00", "byte 1 is zero. If it is UTF-16, save it as UTF-8"),
         (b"entry,time_us\n" + b"a,1\n" * 5000 + b"\xff,1\n", "byte 20014 is 0xff"),
         (b"\xff\xfee\x00n", "is not UTF-16 text"),
-        (b"entry,time_us\na,1\n" + b"x" * 140_000 + b",1\n", "line 3 has a cell of more than 131072 characters, more than the limit KLAUDIT_MAX_CELL"),
-        (b"entry,time_us\n" + b"a," * 9 * 2**20, "has a line of at least [0-9]+ bytes, more than the limit KLAUDIT_MAX_LINE of 16777216"),
+        (
+            b"entry,time_us\na,1\n" + b"x" * 140_000 + b",1\n",
+            "line 3 has a cell of more than 131072 characters, more than the limit KLAUDIT_MAX_CELL",
+        ),
+        (
+            b"entry,time_us\n" + b"a," * 9 * 2**20,
+            "has a line of at least [0-9]+ bytes, more than the limit KLAUDIT_MAX_LINE of 16777216",
+        ),
     ],
 )
 def test_content_that_is_no_table(tmp_path: Path, content: bytes, message: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -18,7 +18,7 @@ from klaudit.audit.search import Judged, judge_claims, possible
 from klaudit.board import Board, Era
 from klaudit.catalog import Catalog
 from klaudit.floors import relevant
-from klaudit.leaderboard import Leaderboard
+from klaudit.leaderboard import Leaderboard, Settled
 from klaudit.report import Audit, RowReport, Summary
 from klaudit.verdict import CONDITIONS, Policy, Verdict
 
@@ -179,7 +179,7 @@ def _no_figure(leaderboard: Leaderboard, row: int, claims: Claims) -> tuple[str,
 
 
 def audit(
-    batches: Iterable[Leaderboard],
+    batches: Iterable[Leaderboard | Settled],
     catalog: Catalog,
     board: Board | None = None,
     policy: Policy | None = None,
@@ -193,8 +193,8 @@ def audit(
 
     Parameters
     ----------
-    batches : iterable of Leaderboard
-        The parts of one or more files, in order.
+    batches : iterable of Leaderboard or Settled
+        The parts of one or more files, in order; rows that `settler` has settled are counted.
     catalog : Catalog
     board : Board, optional
     policy : Policy, optional
@@ -215,6 +215,11 @@ def audit(
     gathering = _Gathering(Keeping(max_findings, accept), keep_rows, policy.gpu, accept)
     met = Met(board, catalog, policy.sizes)
     for batch in batches:
+        if isinstance(batch, Settled):
+            gathering.settle(batch.counts)
+            for example in batch.examples.values():
+                met.add(judge(example, catalog, board, policy))
+            continue
         judgement = judge(batch, catalog, board, policy)
         gathering.add(judgement)
         met.add(judgement)
@@ -273,6 +278,13 @@ class _Gathering:
         self.kept.add(judgement, flagged, marks)
         if self.keep_rows:
             self._kept.append((judgement, marks))
+
+    def settle(self, counts: Mapping[str, int]) -> None:
+        """Count rows that are within for sure."""
+        for label, count in counts.items():
+            row = [count if verdict is Verdict.WITHIN else 0 for verdict in Verdict]
+            for summary in (self.summary, self.by_gpu.setdefault(label or self.gpu, Summary())):
+                summary.add(row, 0)
 
     def _count(self, judgement: Judgement, measured: Flags) -> None:
         labels = (*judgement.leaderboard.gpu_labels, self.gpu)

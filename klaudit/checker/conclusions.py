@@ -136,9 +136,7 @@ def headlines(
         top = max(roofs, key=lambda roof: roof.share, default=None)
         if top is not None and top.share >= _WORTH_SAYING:
             times = f"up to {top.share:.3g} times" if np.isfinite(top.share) else "without bound above"
-            sentences.append(
-                f"A submission may score {times} the dram roof and still be accepted ({top.gpu.name})."
-            )
+            sentences.append(f"A submission may score {times} the dram roof and still be accepted ({top.gpu.name}).")
     else:
         sentences.append("No trivial submission passes any case with less than the compulsory traffic.")
     failing = [case.case.name for case in cases if any(t.honest and not t.accepted for t in case.trials)]

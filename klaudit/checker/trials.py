@@ -146,9 +146,7 @@ class Tried:
                 error = measure(self.other, [submission], rtol, atol, self.initial).errors[submission.slug]
                 share = written_share(self.other, submission, self.initial)
             traffic = self.traffic.arrays(1 + share)
-            found.append(
-                Trial(submission.slug, submission.plain, error, error <= self.atol, *traffic, fit.skipped)
-            )
+            found.append(Trial(submission.slug, submission.plain, error, error <= self.atol, *traffic, fit.skipped))
         return found
 
     def _largest_input(self, fit: Fit) -> float:

@@ -7,7 +7,7 @@ from typing import Final
 # Where the same can be read on the web, once there is such a place: the link behind every rule.
 PAGE: Final = ""
 EVIDENCE: Final = (
-    "name the exact card, with its variant, so that no slower one is assumed",
+    "name the exact card, with its variant, for a label taken for another card has another roof",
     "give the time of every case, for an average hides which one is out of reach",
     "show a profiler's bytes read and written, which tell what the kernel really moved",
     "show how the harness flushes the caches between runs, and on which stream it records",

@@ -329,4 +329,4 @@ def _scaled(digits: Column, power: NDArray[np.int64]) -> Column:
     if power.min() >= 0:
         return np.asarray(digits * _POWERS[power])
     sizes = _POWERS[np.abs(power)]
-    return np.where(power < 0, digits / sizes, digits * sizes)
+    return np.asarray(np.where(power < 0, digits / sizes, digits * sizes))

@@ -20,6 +20,7 @@ _WHAT: Final[Mapping[str, str]] = {
     "depth": "levels of nested JSON",
     "expansion": "times that compressed data may grow",
     "wait": "seconds to wait for the first byte of a pipe",
+    "plain": "bytes of a file that is read without the extra bulk although it is there",
 }
 
 
@@ -38,6 +39,8 @@ class Limits:
         Expanded over compressed bytes, looked at once 16 MiB came out.
     wait : int
         [s]
+    plain : int
+        [B] No bound on a file: one that is larger is read by the extra `bulk`, where that is installed.
     """
 
     line: int = 16 * _MIB
@@ -47,6 +50,7 @@ class Limits:
     depth: int = 100
     expansion: int = 250
     wait: int = 10
+    plain: int = 32 * _MIB
 
     @classmethod
     def from_environment(cls, variables: Mapping[str, str] | None = None) -> Limits:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from klaudit.board import Board
+from klaudit.leaderboard import Bounds, FigureColumn
 from klaudit.readers.limits import Limits
 
 BATCH_ROWS = 65_536
+Settler = Callable[[str, "Sequence[FigureColumn]"], "Bounds | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,9 @@ class ReadOptions:
         Most rows of one Leaderboard.
     progress : callable or None
         Called after each batch with the rows and the bytes read so far.
+    settle : callable or None
+        Gives the bounds of a label and of a file's figures, as `klaudit.audit.settling.settler` does. With it rows
+        of a large file may come out counted; without it every row is carried.
     limits : Limits
         What a file may ask for; by default as the environment says.
     size_names : mapping of str to tuple of str
@@ -42,5 +47,6 @@ class ReadOptions:
     input_format: str | None = None
     batch_rows: int = BATCH_ROWS
     progress: Callable[[int, int], None] | None = None
+    settle: Settler | None = None
     limits: Limits = field(default_factory=Limits.from_environment)
     size_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -1,0 +1,255 @@
+"""Large tables with the extra `bulk`: DuckDB reads the columns that count, and rows that are within are only counted.
+
+CSV with one delimiter and no quotes, and Parquet. Anything else, and whatever DuckDB would read otherwise than the
+plain readers, goes to them; so nothing is handed on before the file has been read to its end.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from klaudit.errors import InputError, UsageError
+from klaudit.leaderboard import Bounds, FigureColumn, Leaderboard, Settled
+from klaudit.readers import bulk_csv, parquet
+from klaudit.readers.cells import Assembler
+from klaudit.readers.columns import Comma
+from klaudit.readers.fields import Layout
+from klaudit.readers.options import ReadOptions
+from klaudit.readers.source import Source
+from klaudit.readers.words import read_label, says_no
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+# Labels that are told apart; rows of others are judged one by one.
+_MOST_LABELS: Final = 100
+# So many rows that are not settled are held until the end of the file.
+_MOST_HELD: Final = 1_000_000
+# Above this share of a sample, settling saves nothing.
+_MOST_UNSETTLED: Final = 0.5
+_UNSETTLED: Final = 255
+_CHUNK: Final = 983_040  # eight of DuckDB's row groups
+_MEMORY: Final = "400MB"
+_SEPARATORS_OF_DIGITS: Final = "_"
+
+
+class NotBulk(Exception):
+    """The file is not for this reader."""
+
+
+class Table:
+    """A file as DuckDB sees it.
+
+    Attributes
+    ----------
+    relation : str
+        What stands behind FROM.
+    headers : sequence of str
+        The headers; column `i` is called `c{i}`.
+    first_line : int
+        The line of the first row.
+    numeric : frozenset of int
+        Columns that hold numbers already.
+    unit_of_lines : str
+        What a line is called in messages.
+    sample : sequence of sequence of str
+        Some rows from all over the file, column by column.
+    rows : int
+        How many there are, or may be.
+    """
+
+    __slots__ = ("first_line", "headers", "layout", "numeric", "relation", "rows", "sample", "unit_of_lines")
+
+    def __init__(
+        self,
+        relation: str,
+        layout: Layout,
+        first_line: int,
+        numeric: frozenset[int],
+        unit_of_lines: str,
+        sample: Sequence[Sequence[str]],
+        rows: int,
+    ) -> None:
+        self.relation = relation
+        self.layout = layout
+        self.headers = layout.headers
+        self.first_line = first_line
+        self.numeric = numeric
+        self.unit_of_lines = unit_of_lines
+        self.sample = sample
+        self.rows = rows
+
+
+def read(source: Source, format_id: str, options: ReadOptions) -> Iterator[Leaderboard | Settled]:
+    """The rows of a large file that need a judge, then the counts of the others.
+
+    Raises
+    ------
+    NotBulk
+        Before anything is handed on, where a plain reader must read the file.
+    """
+    if options.settle is None or not source.is_a_plain_file or any(c in source.name for c in "*?["):
+        raise NotBulk
+    try:
+        import duckdb
+        import pyarrow  # noqa: F401 (DuckDB hands its batches on through it)
+    except ImportError:
+        raise NotBulk from None
+    try:
+        table = _open(source, format_id, options)
+        bounds = _find_bounds(table, options)
+        connection = duckdb.connect(config={"memory_limit": _MEMORY, "autoinstall_known_extensions": "false"})
+        with connection:
+            boards, counts = _scan(connection, table, bounds, source, options)
+    except (duckdb.Error, InputError, UsageError):
+        # Whatever is wrong with the file, the plain reader says it better.
+        raise NotBulk from None
+    yield from boards
+    yield Settled(counts, {label: bounds[label].example for label in counts})
+
+
+def _open(source: Source, format_id: str, options: ReadOptions) -> Table:
+    if format_id == "csv" and options.decimal != ",":
+        found = bulk_csv.scan(source, options)
+    elif format_id == "parquet":
+        found = parquet.describe(source, options)
+    else:
+        found = None
+    if found is None or not _is_simple(found.layout):
+        raise NotBulk
+    return Table(*found)
+
+
+def _is_simple(layout: Layout) -> bool:
+    """Whether figures over all cases are all that a verdict rests on."""
+    plain = all(len(f.kinds) == 1 and f.unit is not None and f.case is None and not f.fastest for f in layout.figures)
+    others = (*layout.sizes, *layout.work, layout.runs, layout.baseline, layout.speedup)
+    return plain and not any(others) and not {"dtype", "traffic"} & layout.texts.keys()
+
+
+def _find_bounds(table: Table, options: ReadOptions) -> dict[str, Bounds]:
+    """The bounds of the labels that the sample has, the most frequent ones where there are too many."""
+    assert options.settle is not None
+    layout = table.layout
+    empty = np.zeros(0)
+    figures = [FigureColumn(f.kinds[0], empty, empty, empty, f.rule, header=f.header) for f in layout.figures]
+    if "gpu" not in layout.texts:
+        labels = [""]
+    else:
+        found = Counter(table.sample[layout.texts["gpu"]])
+        labels = [label for text, _ in found.most_common(_MOST_LABELS) if (label := read_label(text)) is not None]
+    bounds = {label: known for label in labels if (known := options.settle(label, figures)) is not None}
+    if not bounds:
+        raise NotBulk
+    return bounds
+
+
+# -- the question to DuckDB -------------------------------------------------------------------------------------------
+
+
+def _query(table: Table, bounds: Mapping[str, Bounds]) -> tuple[str, list[int]]:
+    """The query whose first column is each row's label, or 255; the others are the cells of rows that have that."""
+    layout = table.layout
+    wanted = sorted(layout.used)
+    numbers = [_number(table, f.index) for f in layout.figures]
+    scales = [f.unit.scale for f in layout.figures if f.unit is not None]
+    tests = [_test(b, [f.kinds[0] for f in layout.figures], scales) for b in bounds.values()]
+    if "gpu" in layout.texts:
+        gpu = f"trim(c{layout.texts['gpu']}, ' ')"
+        arms = " ".join(
+            f"WHEN {_quoted(l)} THEN {t}"
+            for l, t in zip(
+                bounds, (f"CASE WHEN {t} THEN {i} ELSE {_UNSETTLED} END" for i, t in enumerate(tests)), strict=True
+            )
+        )
+        code = f"CASE {gpu} {arms} ELSE {_UNSETTLED} END"
+    else:
+        code = f"CASE WHEN {tests[0]} THEN 0 ELSE {_UNSETTLED} END"
+    for index, good in layout.accepted:
+        fine = sorted({t for t in table.sample[index] if not says_no(t, good)})[:_MOST_LABELS]
+        column = f"CAST(c{index} AS VARCHAR)"
+        code = f"CASE WHEN {column} IN ({', '.join(map(_quoted, fine)) or 'NULL'}) THEN {code} ELSE {_UNSETTLED} END"
+    values = ", ".join(f"{n} AS v{i}" for i, n in enumerate(numbers))
+    inner = f"SELECT *, {values} FROM {table.relation}"
+    middle = f"SELECT *, CAST(coalesce({code}, {_UNSETTLED}) AS UTINYINT) AS code FROM ({inner})"
+    cells = ", ".join(f"CASE WHEN code = {_UNSETTLED} THEN c{i} END AS c{i}" for i in wanted)
+    return f"SELECT code, {cells} FROM ({middle})", wanted
+
+
+def _number(table: Table, index: int) -> str:
+    """A cell as a number, where the plain reader would read the same one."""
+    if index in table.numeric:
+        return f"CAST(c{index} AS DOUBLE)"
+    plain = f"strlen(c{index}) < 64 AND NOT contains(c{index}, '{_SEPARATORS_OF_DIGITS}')"
+    return f"CASE WHEN {plain} THEN TRY_CAST(c{index} AS DOUBLE) END"
+
+
+def _test(bounds: Bounds, kinds: Sequence[str], scales: Sequence[float]) -> str:
+    """Whether a row's numbers lie within the bounds, in the units of its columns."""
+    tests = []
+    for i, ((low, high), scale) in enumerate(zip(bounds.spans, scales, strict=True)):
+        # DuckDB puts NaN above everything.
+        most = repr(min(high / scale, 1e300))
+        tests.append(f"v{i} >= {low / scale!r} AND v{i} <= {most} AND v{i} > 0")
+    if bounds.segments:
+        time = next(i for i, kind in enumerate(kinds) if kind == "time")
+        rate = 1 - time
+        arms = [
+            f"WHEN v{time} >= {s.time / scales[time]!r} THEN v{rate} >= {s.low / scales[rate]!r}"
+            f" AND v{rate} <= {s.high / scales[rate]!r}"
+            + (f" AND v{rate} * v{time} >= {s.product / scales[rate] / scales[time]!r}" if s.product else "")
+            for s in reversed(bounds.segments)
+        ]
+        tests.append(f"CASE {' '.join(arms)} ELSE false END")
+    return " AND ".join(tests)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+# -- its answer -------------------------------------------------------------------------------------------------------
+
+
+def _scan(
+    connection: Any, table: Table, bounds: Mapping[str, Bounds], source: Source, options: ReadOptions
+) -> tuple[list[Leaderboard], dict[str, int]]:
+    """The rows that are not settled, as Leaderboards, and how many of each label are."""
+    query, wanted = _query(table, bounds)
+    comma: Comma = "unclear" if options.decimal is None else "thousands"
+    assembler = Assembler(source.name, table.layout, options, comma, table.unit_of_lines)
+    boards: list[Leaderboard] = []
+    counts = np.zeros(_UNSETTLED + 1, dtype=np.int64)
+    rows = held = 0
+    # In the order of the file, which is what makes a row's place its line.
+    for batch in connection.sql(query).to_arrow_reader(_CHUNK):
+        codes = batch.column(0).to_numpy(zero_copy_only=False)
+        counts += np.bincount(codes, minlength=len(counts))
+        places = np.flatnonzero(codes == _UNSETTLED)
+        held += len(places)
+        if held > _MOST_HELD or held > max(_MOST_UNSETTLED * (rows + len(codes)), options.batch_rows):
+            raise NotBulk
+        boards += _boards(assembler, batch, places, wanted, rows + table.first_line, options.batch_rows)
+        rows += len(codes)
+        if options.progress is not None:
+            options.progress(rows, min(source.size, source.size * rows // max(table.rows, 1)))
+    if not rows:
+        raise NotBulk
+    return boards, {label: int(n) for label, n in zip(bounds, counts, strict=False) if n}
+
+
+def _boards(
+    assembler: Assembler, batch: pa.RecordBatch, places: NDArray[np.intp], wanted: Sequence[int], first: int, most: int
+) -> Iterator[Leaderboard]:
+    """Some rows of a batch of DuckDB's, read as the plain reader reads them."""
+    for start in range(0, len(places), most):
+        some = places[start : start + most]
+        columns: list[Sequence[str]] = [()] * len(assembler.layout.headers)
+        for place, index in enumerate(wanted, 1):
+            columns[index] = parquet.texts(batch.column(place).take(some))
+        yield assembler.assemble((some + first).tolist(), columns)
