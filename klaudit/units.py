@@ -6,7 +6,9 @@ the command line starts without it.
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from klaudit.errors import UnitError
@@ -169,20 +171,45 @@ def read_printed(text: str, unit: Unit | None = None) -> Printed | None:
     return Printed(value, -high, -low) if sign == "-" else Printed(value, low, high)
 
 
-def show(value: float, kind: str, digits: int = 4) -> str:
+def plain(value: float, digits: int = 4) -> str:
+    """`value` with `digits` significant digits, never in powers of ten between 1e-4 and 1e15.
+
+    Examples
+    --------
+    >>> plain(43641.2), plain(0.46512), plain(186.7)
+    ('43641', '0.4651', '186.7')
+    """
+    if not math.isfinite(value):
+        return str(value)
+    size = abs(value)
+    if size == 0:
+        return "0"
+    if not 1e-4 <= size < 1e15:
+        return f"{value:.{digits}g}"
+    decimals = max(digits - 1 - math.floor(math.log10(size)), 0)
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def show(value: float, kind: str, digits: int = 4, beside: Iterable[float] = ()) -> str:
     """A value in SI for people, with a decimal prefix.
+
+    Numbers that stand `beside` it share its unit: the one that suits the smallest of them.
 
     Examples
     --------
     >>> show(3.3523e12, "bandwidth"), show(2.56e-6, "time"), show(805306368, "bytes")
     ('3.352 TB/s', '2.56 us', '805.3 MB')
+    >>> show(1.5e12, "rate", beside=(186.7e9,))
+    '1500 GFLOP/s'
     """
     base = _BASES[kind][2]
     if value == 0:
         return f"0 {base}"
+    sizes = [abs(v) for v in (value, *beside) if v and math.isfinite(v)]
     prefixes = [p for p in _BASES[kind][1] if p not in ("µ", "μ", "K")]
-    best = min(prefixes, key=lambda p: _distance(value, DECIMAL_EXPONENTS[p]))
-    return f"{value / 10.0 ** DECIMAL_EXPONENTS[best]:.{digits}g} {best}{base}"
+    best = min(prefixes, key=lambda p: _distance(min(sizes, default=1.0), DECIMAL_EXPONENTS[p]))
+    return f"{plain(value / 10.0 ** DECIMAL_EXPONENTS[best], digits)} {best}{base}"
 
 
 def show_cache(size: float) -> str:

@@ -52,8 +52,8 @@ def _together(report: RowReport, detail: Detail, i: int) -> str:
     if pair is None:
         return ""
     low, high = reachable_rates(claims, *pair, detail.best if bound == "limit" else (detail.base,))
-    rate, time = (_name(claims, figure) for figure in pair)
-    return f"{rate} and {time} together: at the {bound} that time allows {show(low, 'rate')} to {show(high, 'rate')}"
+    rate, time = _name(claims, pair[0], beside=(low, high)), _name(claims, pair[1])
+    return f"{rate} and {time} together: at the {bound} that time allows {_span(low, high, pair[0])}"
 
 
 def _comparison(report: RowReport, detail: Detail, i: int) -> str:
@@ -83,7 +83,8 @@ def _of_average(report: RowReport, figure: Reported, detail: Detail, i: int) -> 
         return f"{_FASTEST}: " * figure.fastest + _one(report, figure.value, figure.roof, detail, i, 0)
     bound = "floor" if figure.kind == "time" else "roof"
     rule = f"{_RULES[figure.rule]} of {len(claims.case_names)} cases, " if len(claims.case_names) > 1 else ""
-    value, roof = show(figure.value, figure.kind), show(figure.roof, figure.kind)
+    beside = (figure.value, figure.roof, figure.limit)
+    value, roof = (show(v, figure.kind, beside=beside) for v in (figure.value, figure.roof))
     return f"{rule}{value} reported, {bound} {roof} ({_roof(report, detail)}): {_times(figure.ratio)} the roof"
 
 
@@ -134,7 +135,8 @@ def _limit(report: RowReport, detail: Detail) -> str:
         return f"{under} its figures are not possible together"
     if worst.kind == "time":
         return f"{under} it takes {show(worst.limit, 'time')}"
-    return f"{under} the limit is {show(worst.limit, worst.kind)}"
+    beside = (worst.value, worst.roof)
+    return f"{under} the limit is {show(worst.limit, worst.kind, beside=beside)}"
 
 
 def _needs(report: RowReport, claims: Claims) -> str:
@@ -163,10 +165,11 @@ def _disagreement(claims: Claims, detail: Detail, i: int) -> str:
     parts = []
     if pair is not None:
         first, second = pair
-        parts.append(f"{_name(claims, first)} and {_name(claims, second)} cannot be of one run")
-        if first.kind != "time" and second.kind == "time" and first.case is None:
-            low, high = reachable_rates(claims, first, second, detail.best)
-            parts.append(f"that time allows {show(low, first.kind)} to {show(high, first.kind)}")
+        held = first.kind != "time" and second.kind == "time" and first.case is None
+        reach = reachable_rates(claims, first, second, detail.best) if held else ()
+        parts.append(f"{_name(claims, first, beside=reach)} and {_name(claims, second)} cannot be of one run")
+        if reach:
+            parts.append(f"that time allows {_span(*reach, first)}")
     if slip >= 0:
         parts.append(_slip(claims.figures[slip], float(detail.judged.slip_factors[place])))
     return "; ".join(parts) or "the figures over all cases and those of the cases cannot be of one run"
@@ -178,11 +181,17 @@ def _first_pair(claims: Claims) -> tuple[Figure, Figure] | None:
     return (rates[0], times[0]) if rates and times else None
 
 
-def _name(claims: Claims, figure: Figure) -> str:
+def _span(low: float, high: float, rate: Figure) -> str:
+    """Two rates in the unit of the one that they are held against."""
+    beside = (low, high, float(rate.value[0]))
+    return f"{show(low, rate.kind, beside=beside)} to {show(high, rate.kind, beside=beside)}"
+
+
+def _name(claims: Claims, figure: Figure, beside: tuple[float, ...] = ()) -> str:
     case = f" at {claims.case_names[figure.case]}" if figure.case is not None else ""
     rule = f"{_RULES[figure.rule]} " if figure.case is None and len(claims.case_names) > 1 else ""
     rule = "fastest run's " if figure.fastest else rule
-    return f"{rule}{figure.kind} {show(float(figure.value[0]), figure.kind)}{case}"
+    return f"{rule}{figure.kind} {show(float(figure.value[0]), figure.kind, beside=beside)}{case}"
 
 
 def reachable_rates(claims: Claims, rate: Figure, time: Figure, worlds: Sequence[Floors]) -> tuple[float, float]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from klaudit.catalog import Catalog
     from klaudit.cli.progress import ProgressLine
     from klaudit.formats.picture import Picture
-    from klaudit.leaderboard import Leaderboard
+    from klaudit.leaderboard import Leaderboard, Settled
     from klaudit.readers import ReadOptions
     from klaudit.report import Audit
     from klaudit.verdict import Policy
@@ -172,18 +172,22 @@ def _judge(
     policy = options.make_policy(given, catalog)
     read_options = _read_options(given, catalog, board, policy)
     from klaudit.audit import audit as judge
+    from klaudit.audit.settling import settler
     from klaudit.cli.progress import ProgressLine
 
     line = ProgressLine(files)
     ranked, cleaned = given["against"] is not None, given["write_clean"] is not None
+    every = keep_rows or ranked or cleaned
+    # Where no report asks for every row, a large file's rows within may come out counted.
+    settle = None if every else settler(catalog, board, policy)
     try:
         found = judge(
-            _batches(files, read_options, line),
+            _batches(files, read_options if every else replace(read_options, settle=settle), line),
             catalog,
             board,
             policy,
             sources=files,
-            keep_rows=keep_rows or ranked or cleaned,
+            keep_rows=every,
             max_findings=max_findings,
             accept=accept,
         )
@@ -209,12 +213,14 @@ def _ranking(against: str, catalog: Catalog, board: Board | None, policy: Policy
     return ranking
 
 
-def _batches(files: tuple[str, ...], read_options: ReadOptions, line: ProgressLine) -> Iterator[Leaderboard]:
-    from klaudit.readers import read
+def _batches(
+    files: tuple[str, ...], read_options: ReadOptions, line: ProgressLine
+) -> Iterator[Leaderboard | Settled]:
+    from klaudit.readers import read_or_settle
 
     for file in files:
         line.next_file()
-        yield from read(file, replace(read_options, progress=line.update))
+        yield from read_or_settle(file, replace(read_options, progress=line.update))
 
 
 def _read_options(given: Mapping[str, Any], catalog: Catalog, board: Board | None, policy: Policy) -> ReadOptions:

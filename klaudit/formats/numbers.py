@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from klaudit.units import DECIMAL_EXPONENTS
+from klaudit.units import plain as plain
 
 Kind = Literal["rate", "time", "bandwidth"]
 
@@ -46,26 +47,6 @@ def together(values: Sequence[float], kind: Kind) -> list[str]:
         if len(set(shown)) == len(set(scaled)):
             break
     return [f"{text} {unit}" for text in shown]
-
-
-def plain(value: float, digits: int = 4) -> str:
-    """`value` with `digits` significant digits, never in powers of ten between 1e-4 and 1e15.
-
-    Examples
-    --------
-    >>> plain(43641.2), plain(0.46512), plain(186.7)
-    ('43641', '0.4651', '186.7')
-    """
-    if not math.isfinite(value):
-        return str(value)
-    size = abs(value)
-    if size == 0:
-        return "0"
-    if not 1e-4 <= size < 1e15:
-        return f"{value:.{digits}g}"
-    decimals = max(digits - 1 - math.floor(math.log10(size)), 0)
-    text = f"{value:.{decimals}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def ratio(value: float) -> str:

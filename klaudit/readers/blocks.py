@@ -14,6 +14,7 @@ class Columns:
 
     def __init__(self, delimiter: str, width: int, wanted: Collection[int]) -> None:
         self.rows = 0
+        self.characters = 0
         self._delimiter = delimiter
         self._width = width
         self._columns: list[list[str]] = [[] for _ in range(width)]
@@ -49,6 +50,7 @@ class Columns:
                 self._columns[0].append(first[0])
                 self._columns[0] += [cell[1:] for cell in first[1:]]
         self.rows += rows
+        self.characters += len(block) + 1
         return True
 
     def take(self, count: int) -> Sequence[Sequence[str]]:

@@ -20,6 +20,7 @@ from klaudit.readers.columns import Comma
 from klaudit.readers.fields import Layout
 from klaudit.readers.options import ReadOptions
 from klaudit.readers.source import Source
+from klaudit.readers.tables import Table, quoted
 from klaudit.readers.words import read_label, says_no
 
 if TYPE_CHECKING:
@@ -40,49 +41,6 @@ _SEPARATORS_OF_DIGITS: Final = "_"
 
 class NotBulk(Exception):
     """The file is not for this reader."""
-
-
-class Table:
-    """A file as DuckDB sees it.
-
-    Attributes
-    ----------
-    relation : str
-        What stands behind FROM.
-    headers : sequence of str
-        The headers; column `i` is called `c{i}`.
-    first_line : int
-        The line of the first row.
-    numeric : frozenset of int
-        Columns that hold numbers already.
-    unit_of_lines : str
-        What a line is called in messages.
-    sample : sequence of sequence of str
-        Some rows from all over the file, column by column.
-    rows : int
-        How many there are, or may be.
-    """
-
-    __slots__ = ("first_line", "headers", "layout", "numeric", "relation", "rows", "sample", "unit_of_lines")
-
-    def __init__(
-        self,
-        relation: str,
-        layout: Layout,
-        first_line: int,
-        numeric: frozenset[int],
-        unit_of_lines: str,
-        sample: Sequence[Sequence[str]],
-        rows: int,
-    ) -> None:
-        self.relation = relation
-        self.layout = layout
-        self.headers = layout.headers
-        self.first_line = first_line
-        self.numeric = numeric
-        self.unit_of_lines = unit_of_lines
-        self.sample = sample
-        self.rows = rows
 
 
 def read(source: Source, format_id: str, options: ReadOptions) -> Iterator[Leaderboard | Settled]:
@@ -114,15 +72,14 @@ def read(source: Source, format_id: str, options: ReadOptions) -> Iterator[Leade
 
 
 def _open(source: Source, format_id: str, options: ReadOptions) -> Table:
+    table = None
     if format_id == "csv" and options.decimal != ",":
-        found = bulk_csv.scan(source, options)
+        table = bulk_csv.find_table(source, options)
     elif format_id == "parquet":
-        found = parquet.describe(source, options)
-    else:
-        found = None
-    if found is None or not _is_simple(found.layout):
+        table = parquet.find_table(source, options)
+    if table is None or not _is_simple(table.layout):
         raise NotBulk
-    return Table(*found)
+    return table
 
 
 def _is_simple(layout: Layout) -> bool:
@@ -160,20 +117,17 @@ def _query(table: Table, bounds: Mapping[str, Bounds]) -> tuple[str, list[int]]:
     scales = [f.unit.scale for f in layout.figures if f.unit is not None]
     tests = [_test(b, [f.kinds[0] for f in layout.figures], scales) for b in bounds.values()]
     if "gpu" in layout.texts:
-        gpu = f"trim(c{layout.texts['gpu']}, ' ')"
-        arms = " ".join(
-            f"WHEN {_quoted(l)} THEN {t}"
-            for l, t in zip(
-                bounds, (f"CASE WHEN {t} THEN {i} ELSE {_UNSETTLED} END" for i, t in enumerate(tests)), strict=True
-            )
-        )
-        code = f"CASE {gpu} {arms} ELSE {_UNSETTLED} END"
+        arms = [
+            f"WHEN {quoted(label)} THEN CASE WHEN {test} THEN {i} ELSE {_UNSETTLED} END"
+            for i, (label, test) in enumerate(zip(bounds, tests, strict=True))
+        ]
+        code = f"CASE trim(CAST(c{layout.texts['gpu']} AS VARCHAR)) {' '.join(arms)} ELSE {_UNSETTLED} END"
     else:
         code = f"CASE WHEN {tests[0]} THEN 0 ELSE {_UNSETTLED} END"
     for index, good in layout.accepted:
         fine = sorted({t for t in table.sample[index] if not says_no(t, good)})[:_MOST_LABELS]
-        column = f"CAST(c{index} AS VARCHAR)"
-        code = f"CASE WHEN {column} IN ({', '.join(map(_quoted, fine)) or 'NULL'}) THEN {code} ELSE {_UNSETTLED} END"
+        among = ", ".join(map(quoted, fine)) or "NULL"
+        code = f"CASE WHEN CAST(c{index} AS VARCHAR) IN ({among}) THEN {code} ELSE {_UNSETTLED} END"
     values = ", ".join(f"{n} AS v{i}" for i, n in enumerate(numbers))
     inner = f"SELECT *, {values} FROM {table.relation}"
     middle = f"SELECT *, CAST(coalesce({code}, {_UNSETTLED}) AS UTINYINT) AS code FROM ({inner})"
@@ -207,10 +161,6 @@ def _test(bounds: Bounds, kinds: Sequence[str], scales: Sequence[float]) -> str:
         ]
         tests.append(f"CASE {' '.join(arms)} ELSE false END")
     return " AND ".join(tests)
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 # -- its answer -------------------------------------------------------------------------------------------------------

@@ -2,60 +2,88 @@
 
 from __future__ import annotations
 
+import codecs
 import os
-from typing import Final, NamedTuple
+from typing import BinaryIO, Final
 
 import numpy as np
 
 from klaudit.readers.blocks import Columns
-from klaudit.readers.csv_ import Opening
-from klaudit.readers.fields import Layout, plan_columns
+from klaudit.readers.csv_ import Records
+from klaudit.readers.fields import plan_columns
 from klaudit.readers.options import ReadOptions
 from klaudit.readers.source import Source
+from klaudit.readers.tables import Table, quoted
 
 _CHUNK: Final = 2**18
 # Places of the file that are looked at for its labels, and bytes at each.
-_PLACES: Final = 64
-_LOOK: Final = 2**15
+_PLACES: Final = 32
+_LOOK: Final = 2**14
+# A quote, a carriage return, a zero byte, and the mark that stands for no value below.
+_SPECIAL: Final = (b'"', b"\r", b"\0", b"\2")
 
 
-class Found(NamedTuple):
-    """A file that is plain enough, as `klaudit.readers.bulk.Table` has it."""
-
-    relation: str
-    layout: Layout
-    first_line: int
-    numeric: frozenset[int]
-    unit_of_lines: str
-    sample: list[list[str]]
-    rows: int
-
-
-def scan(source: Source, options: ReadOptions) -> Found | None:
+def find_table(source: Source, options: ReadOptions) -> Table | None:
     """The file for DuckDB, or None where it is not so plain."""
     if source.encoding != "utf-8-sig":
         return None
-    opening = Opening(source)
-    layout = plan_columns(opening.header, options)
-    width = len(opening.header)
+    records = Records(source)
+    width = len(records.header)
+    if not 1 < width <= source.limits.columns:
+        return None
+    layout = plan_columns(records.header, options)
     with open(source.name, "rb", buffering=0) as file:
-        for _ in range(opening.lines):
-            start = _after_line(file, source.limits.line)
-        if start is None or width == 1 or width > source.limits.columns or not _is_plain(file, start):
+        head = b"".join(_line(file) for _ in range(records.lines_read))
+        if b"\r" in head or not _is_plain(file):
             return None
-        sample = _sample(file, start, Columns(opening.delimiter, width, range(width)))
-    if sample is None:
+        sample = _sample(file, len(head), source.size, Columns(records.delimiter, width, layout.used))
+    if sample is None or not sample.rows:
         return None
     columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width))
-    # A cell that is longer than the limit is an error that the plain reader explains; so is any other surprise.
+    # A line longer than a cell may be is an error, which the plain reader explains; so is any other surprise.
     relation = (
-        f"read_csv({_quoted(os.path.abspath(source.name))}, auto_detect=false, header=false, skip={opening.lines},"
-        f" delim={_quoted(opening.delimiter)}, quote='', escape='', comment='', nullstr='\x02', new_line='\\n',"
+        f"read_csv({quoted(os.path.abspath(source.name))}, auto_detect=false, header=false, skip={records.lines_read},"
+        f" delim={quoted(records.delimiter)}, quote='', escape='', nullstr='\x02', new_line='\\n',"
         f" max_line_size={source.limits.cell}, columns={{{columns}}})"
     )
-    rows = len(sample[0]) * (source.size - start) // max(min(source.size - start, _PLACES * _LOOK), 1)
-    return Found(relation, layout, opening.lines + 1, frozenset(), "line", sample, rows)
+    rows = sample.rows * (source.size - len(head)) // max(sample.characters, 1)
+    return Table(relation, layout, records.lines_read + 1, frozenset(), "line", sample.take(sample.rows), rows)
 
 
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+def _line(file: BinaryIO) -> bytes:
+    """The next line of a file that is not buffered."""
+    line = file.readline(_CHUNK)
+    return line
+
+
+def _is_plain(file: BinaryIO) -> bool:
+    """Whether the rest of a file is UTF-8 without anything that only the csv module reads right."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    before = b"\n"
+    while chunk := file.read(_CHUNK):
+        if any(byte in chunk for byte in _SPECIAL):
+            return False
+        if not chunk.isascii() or decoder.getstate()[0]:
+            try:
+                decoder.decode(chunk)
+            except UnicodeDecodeError:
+                return False
+        ends = np.frombuffer(chunk, np.uint8) == ord("\n")
+        if (ends[1:] & ends[:-1]).any() or (ends[0] and before == b"\n"):
+            return False  # a blank line
+        before = chunk[-1:]
+    return not decoder.getstate()[0]
+
+
+def _sample(file: BinaryIO, start: int, size: int, columns: Columns) -> Columns | None:
+    """Rows from all over the file; None where they do not fall into columns."""
+    step = max((size - start) // _PLACES, _LOOK)
+    for place in range(start, size, step):
+        file.seek(place)
+        text = file.read(_LOOK)
+        # Away from the start and the end, a line that is cut is left out.
+        first = 0 if place == start else text.find(b"\n") + 1
+        last = len(text) if place + len(text) >= size else text.rfind(b"\n") + 1
+        if first < last and not columns.add(text[first:last].decode("utf-8")):
+            return None
+    return columns

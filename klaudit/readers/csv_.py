@@ -46,7 +46,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[Leaderboard]:
     """
     # The module's own limit is one for all of the process.
     csv.field_size_limit(source.limits.cell)
-    records = _Records(source)
+    records = Records(source)
     headers = records.header
     if len(headers) > source.limits.columns:
         raise source.limits.exceeded("columns", f"{source.label} has {len(headers)} columns")
@@ -99,7 +99,7 @@ def _sniff(lines: Iterator[str]) -> tuple[str, list[str], int]:
     return max(_DELIMITERS, key=outside.count), start, skipped
 
 
-class _Records:
+class Records:
     """The records of a file with the lines on which they start."""
 
     def __init__(self, source: Source) -> None:
@@ -112,6 +112,11 @@ class _Records:
         if first is None:
             raise InputError(f"{source.label} holds blank lines only: expected a header line and rows")
         self.header = tuple(column[0] for column in first.columns)
+
+    @property
+    def lines_read(self) -> int:
+        """Lines that the header and what stands before it take."""
+        return self._start - 1
 
     def batches(self, limit: int, wanted: Collection[int]) -> Iterator[_Batch]:
         """The records below the header, blank lines left out, `limit` at a time."""
