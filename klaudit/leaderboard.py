@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from klaudit.errors import InputError
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
@@ -62,23 +64,19 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
-    """From one time on up to the next segment's: rates that go with it when their product is no less either.
+class Together:
+    """What makes a rate and a time fit together for sure, beside the span of each.
 
     Attributes
     ----------
-    time : float
-        [s]
-    low, high : float
-        Lowest and highest rate [FLOP/s or B/s].
     product : float
         Least rate times time [FLOP or B].
+    lines : tuple of (float, float)
+        Each an intercept and a slope: the rate is at least intercept + slope · time.
     """
 
-    time: float
-    low: float
-    high: float
     product: float
+    lines: tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,14 +87,14 @@ class Bounds:
     ----------
     spans : tuple of (float, float)
         For each figure the least and the largest value [SI].
-    segments : tuple of Segment
-        For a rate and a time together, by growing times; empty where there is one figure.
+    together : Together or None
+        For a rate and a time; None where there is one figure.
     example : Leaderboard
         One such row, to be judged in the place of all.
     """
 
     spans: tuple[tuple[float, float], ...]
-    segments: tuple[Segment, ...]
+    together: Together | None
     example: Leaderboard
 
 
@@ -210,6 +208,11 @@ class Leaderboard:
         half_digit : float
             Half a unit of the last digit, relative to the figure; 0 takes the numbers as exact.
 
+        Raises
+        ------
+        InputError
+            When there is no figure, when columns differ in length, or a figure is no possible number.
+
         Examples
         --------
         >>> rows = Leaderboard.from_arrays(gpu=["T4", "H100"], rate=[180e9, 1.4e12])
@@ -235,6 +238,7 @@ class Leaderboard:
                     )
                 )
         count = len(figures[0].value) if figures else 0
+        _check(figures, {"gpu": gpu, "entries": entries})
         names = [gpu] * count if isinstance(gpu, str) else list(gpu)
         labels = tuple(dict.fromkeys(names))
         codes = {label: code for code, label in enumerate(labels)}
@@ -256,3 +260,23 @@ class Leaderboard:
             dtype_codes=np.zeros(count, dtype=np.int64) if dtype else None,
             runs=None if runs is None else np.broadcast_to(column(runs), (count,)),
         )
+
+
+def _check(figures: Sequence[FigureColumn], texts: Mapping[str, str | Sequence[str] | None]) -> None:
+    """Refuse arrays that are no leaderboard: a slip here would judge the wrong rows, or none."""
+    if not figures:
+        raise InputError("no figure is given: pass rate, time, bandwidth or cases")
+    count = len(figures[0].value)
+    for figure in figures:
+        if figure.value.shape != (count,):
+            raise InputError(f"{figure.header} has the shape {figure.value.shape}, {figures[0].header} {count} rows")
+        # A time of nothing can be a rounded one; a rate of nothing says that nothing was done.
+        low = figure.value < 0 if figure.kind == "time" else figure.value <= 0
+        if low.any():
+            row = int(low.argmax())
+            raise InputError(
+                f"{figure.header}[{row}] is {figure.value[row]}: give a positive number in SI, or NaN for none"
+            )
+    for name, given in texts.items():
+        if given is not None and not isinstance(given, str) and len(given) != count:
+            raise InputError(f"{name} has {len(given)} entries, the figures {count}")

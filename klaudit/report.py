@@ -124,6 +124,13 @@ class RowReport:
         over = max([self.limit_ratio or 0.0, *(case.limit_ratio for case in self.cases)])
         return int(self.verdict), over, max([self.ratio or 0.0, *(case.ratio for case in self.cases)])
 
+    @property
+    def furthest(self) -> tuple[float | None, float | None]:
+        """The largest ratio to the roof and to the limit, over the reported figures and the cases."""
+        ratios = [r for r in (self.ratio, *(c.ratio for c in self.cases)) if r is not None]
+        limits = [r for r in (self.limit_ratio, *(c.limit_ratio for c in self.cases)) if r is not None]
+        return max(ratios, default=None), max(limits, default=None)
+
 
 @dataclass(slots=True)
 class Summary:

@@ -191,6 +191,13 @@ def plain(value: float, digits: int = 4) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+# For people each kind has one spelling of a prefix.
+_SHOWN: Final = {
+    kind: tuple((p, 10.0 ** DECIMAL_EXPONENTS[p]) for p in prefixes if p not in ("µ", "μ", "K"))
+    for kind, (_, prefixes, _) in _BASES.items()
+}
+
+
 def show(value: float, kind: str, digits: int = 4, beside: Iterable[float] = ()) -> str:
     """A value in SI for people, with a decimal prefix.
 
@@ -207,9 +214,9 @@ def show(value: float, kind: str, digits: int = 4, beside: Iterable[float] = ())
     if value == 0:
         return f"0 {base}"
     sizes = [abs(v) for v in (value, *beside) if v and math.isfinite(v)]
-    prefixes = [p for p in _BASES[kind][1] if p not in ("µ", "μ", "K")]
-    best = min(prefixes, key=lambda p: _distance(min(sizes, default=1.0), DECIMAL_EXPONENTS[p]))
-    return f"{plain(value / 10.0 ** DECIMAL_EXPONENTS[best], digits)} {best}{base}"
+    smallest = min(sizes, default=1.0)
+    best, scale = min(_SHOWN[kind], key=lambda prefix: _distance(smallest / prefix[1]))
+    return f"{plain(value / scale, digits)} {best}{base}"
 
 
 def show_cache(size: float) -> str:
@@ -223,7 +230,6 @@ def show_cache(size: float) -> str:
     return f"{size / 2**20:g} MiB"
 
 
-def _distance(value: float, exponent: int) -> float:
-    """How far a prefix is from leaving one to three digits before the point."""
-    scaled = abs(value) / 10.0**exponent
+def _distance(scaled: float) -> float:
+    """How far a scaled value is from having one to three digits before the point."""
     return 0.0 if 1 <= scaled < 1000 else (scaled / 1000 if scaled >= 1000 else 1 / scaled)

@@ -112,7 +112,7 @@ def _work(claims: Claims) -> Iterator[Step]:
         return
     where = {s.key: s.where for s in workload.sources}
     yield Step(
-        "Operations as the board counts them",
+        f"Operations as the {'board' if claims.board and claims.board.workload else 'workload'} counts them",
         f"{workload.flops.formula.text} FLOP",
         where.get(workload.flops.source, workload.flops.why),
     )

@@ -45,8 +45,10 @@ def consistent_with(claims: Claims) -> list[str]:
     # The most bytes first: the mildest reading.
     for traffic, enforced in sorted(moved, key=lambda pair: -float(pair[0].sum())):
         whole = np.maximum(dram_floor(traffic, bandwidth), claims.launch)
-        for row in np.flatnonzero(possible_on(claims, whole)):
-            said[row] = said[row] or _sentence(enforced, claims, workload)
+        explained = np.flatnonzero(possible_on(claims, whole)).tolist()
+        sentence = _sentence(enforced, claims, workload) if explained else ""
+        for row in explained:
+            said[row] = said[row] or sentence
     return said
 
 

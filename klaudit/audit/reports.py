@@ -123,7 +123,7 @@ def _report(judgement: Judgement, detail: Detail, i: int, row: int, marks: tuple
         limit_ratio=max((r.limit_ratio for r in reported), default=worst.limit_ratio if worst else None),
         conditions=condition_ids(chosen),
         alternatives=tuple(
-            condition_ids(bits) for bits, rows in judged.sufficient if bits != chosen and _holds(rows, place)
+            condition_ids(bits) for bits, rows in judged.sufficient if chosen and bits != chosen and _holds(rows, place)
         ),
         cached_share=None if np.isnan(share) else share,
         rules=_rules(judgement, detail, i, row, verdict) + marks,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +11,7 @@ import numpy as np
 from klaudit._version import __version__
 from klaudit.audit.background import Met
 from klaudit.audit.claims import ANY_ERA, Claims
+from klaudit.audit.contradictions import contradictory
 from klaudit.audit.grouping import Grouping, usable
 from klaudit.audit.judgement import Judgement
 from klaudit.audit.keeping import STEP, Accepting, Keeping
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     Index = NDArray[np.intp]
 
 
+# Cells that were not read, of rows that are judged all the same, said in the remarks.
+_MOST_UNREAD: Final = 5
+_BEYOND: Final = "its score is above the limit of every card known"
 # How many conditions each set of bits holds.
 _SET_SIZES: Final = np.array([bits.bit_count() for bits in range(1 << len(CONDITIONS))], dtype=np.uint8)
 
@@ -146,9 +151,11 @@ class _Judging:
         cards = tuple(self.catalog.gpu(name) for name in self.catalog.gpu_ids)
         for claims in grouping.on_cards(np.concatenate(grouping.unknown), "", cards):
             considered = relevant(cards, claims.work, claims.conditions, claims.launch)
-            for row in claims.rows[~possible(claims, considered)]:
+            # Figures that contradict each other are not possible either, but that is no card's limit.
+            for row in claims.rows[~possible(claims, considered) & ~contradictory(claims)]:
                 rule, message = self.reasons[int(row)]
-                self.reasons[int(row)] = (rule, f"{message}; its score is above the limit of every card known")
+                if rule == "unknown-gpu" and not message.endswith(_BEYOND):
+                    self.reasons[int(row)] = (rule, f"{message}; {_BEYOND}")
 
     def _keep_milder(self, judged: Judged) -> None:
         """Take over the verdicts of a group, except where an earlier era was milder."""
@@ -223,18 +230,7 @@ def audit(
         judgement = judge(batch, catalog, board, policy)
         gathering.add(judgement)
         met.add(judgement)
-    era_remark = (
-        f"{gathering.undated} rows have no date and {board.name} changed its rules:"
-        " the most lenient of its eras decided"
-        if board is not None and gathering.undated
-        else ""
-    )
-    ruled_out = set(policy.ruled_out)
-    if board is not None and len(board.eras) == 1:
-        ruled_out |= {r.condition for r in board.eras[0].harness.rules_out}
-    allowed = tuple(
-        c.id for c in CONDITIONS if c.id not in ruled_out and (c.id != "compressed-data" or c.id in policy.allowed)
-    )
+    ruled_out, allowed = _considered(board, policy)
     return Audit(
         version=__version__,
         specs_date=catalog.date,
@@ -242,16 +238,28 @@ def audit(
         sources=tuple(sources),
         board=board.id if board else "",
         workload=(board.workload if board else "") or policy.workload,
-        ruled_out=tuple(c.id for c in CONDITIONS if c.id in ruled_out),
+        ruled_out=ruled_out,
         allowed=allowed,
         summary=gathering.summary,
         by_gpu=gathering.by_gpu,
         findings=gathering.kept.findings,
         findings_left_out=gathering.kept.left_out,
         rows=gathering.rows,
-        remarks=(era_remark,) if era_remark else (),
+        remarks=gathering.remarks(board),
         background=met.background,
         suppressed=gathering.kept.suppressed,
+    )
+
+
+def _considered(board: Board | None, policy: Policy) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The conditions that were ruled out for all rows, and those allowed."""
+    ruled_out = set(policy.ruled_out)
+    if board is not None and len(board.eras) == 1:
+        ruled_out |= {r.condition for r in board.eras[0].harness.rules_out}
+    allowed = [c.id for c in CONDITIONS if c.id not in ruled_out]
+    return (
+        tuple(c.id for c in CONDITIONS if c.id in ruled_out),
+        tuple(c for c in allowed if c != "compressed-data" or c in policy.allowed),
     )
 
 
@@ -266,18 +274,35 @@ class _Gathering:
         self.summary = Summary()
         self.by_gpu: dict[str, Summary] = {}
         self.undated = 0
+        self.unread: list[str] = []
         self._kept: list[tuple[Judgement, dict[str, Flags]]] = []
         self._seen = np.zeros(0, dtype=np.uint64)
 
     def add(self, judgement: Judgement) -> None:
         """Take in one batch."""
         self.undated += judgement.undated
+        # A row that is judged by its other figures may be within: that a cell of it was not read must not go unsaid.
+        judged = (t.message for t in judgement.leaderboard.troubles if judgement.group[t.row] >= 0 and not t.fatal)
+        self.unread += itertools.islice(judged, max(_MOST_UNREAD + 1 - len(self.unread), 0))
         marks = {"above-measured": above_measured(judgement), "duplicate-entry": self._repeated(judgement.leaderboard)}
         self._count(judgement, marks["above-measured"])
         flagged = np.flatnonzero(judgement.verdict != Verdict.WITHIN)
         self.kept.add(judgement, flagged, marks)
         if self.keep_rows:
             self._kept.append((judgement, marks))
+
+    def remarks(self, board: Board | None) -> tuple[str, ...]:
+        """Sentences on the whole audit."""
+        found = []
+        if board is not None and self.undated:
+            found.append(
+                f"{self.undated} rows have no date and {board.name} changed its rules:"
+                " the most lenient of its eras decided"
+            )
+        found += [f"not read, and judged by what else the row says: {m}" for m in self.unread[:_MOST_UNREAD]]
+        if len(self.unread) > _MOST_UNREAD:
+            found.append("more cells were not read; --rows all shows every row's notes")
+        return tuple(found)
 
     def settle(self, counts: Mapping[str, int]) -> None:
         """Count rows that are within for sure."""

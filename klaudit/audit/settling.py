@@ -16,7 +16,7 @@ from klaudit.audit.grouping import Grouping, usable
 from klaudit.audit.search import ceiling, worlds
 from klaudit.board import Board
 from klaudit.catalog import Catalog
-from klaudit.leaderboard import Bounds, FigureColumn, Leaderboard, Segment
+from klaudit.leaderboard import Bounds, FigureColumn, Leaderboard, Together
 from klaudit.roofline import dram_floor
 from klaudit.verdict import Policy
 
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Column = NDArray[np.float64]
+    Spans = tuple[tuple[float, float], ...]
 
-# So finely the times near the floor are cut: within a segment the bounds are those of its worse end.
-_STEPS: Final = 24
+# Chords of the least rate between the floor and where it is free of it.
+_CHORDS: Final = 4
 # Sums of floats in another order differ by less.
 _MARGIN: Final = 1e-12
 
@@ -61,8 +62,8 @@ def _bounds(
     parts = _of_claims(claims)
     if parts is None:
         return None
-    spans, segments = parts
-    return Bounds(spans, segments, _one_row(label, figures, _inside(spans, segments, figures)))
+    spans, together = parts
+    return Bounds(spans, together, _one_row(label, figures, _inside(spans, together, figures)))
 
 
 def _one_row(label: str, figures: Sequence[FigureColumn], values: Sequence[float]) -> Leaderboard:
@@ -80,21 +81,26 @@ def _one_row(label: str, figures: Sequence[FigureColumn], values: Sequence[float
     )
 
 
-def _of_claims(claims: Claims) -> tuple[tuple[tuple[float, float], ...], tuple[Segment, ...]] | None:
-    """Spans and segments of one group of like rows."""
+def _of_claims(claims: Claims) -> tuple[Spans, Together | None] | None:
+    """Spans of one group of like rows, and what holds of two figures together."""
     (world,) = worlds(claims, 0)
     whole = world.whole
     measured = best_measured(claims)
     if measured is not None and claims.work.traffic.any():
         whole = np.maximum(whole, dram_floor(claims.work.traffic, measured))
     if len(claims.figures) == 1:
-        return (_span(claims, claims.figures[0], whole),), ()
+        return (_span(claims, claims.figures[0], whole),), None
     pair = _mean_pair(claims)
     if pair is None:
         return None
     rate, _ = pair
-    spans = tuple(_span(claims, figure, whole) for figure in claims.figures)
-    return spans, _segments(claims.counted(rate), whole, claims.runs)
+    work = claims.counted(rate)
+    # The highest rate falls with the time, but never below this: every run at its floor and one that takes for ever.
+    at_floor = (work / whole)[:, 0]
+    lost = 0.0 if claims.runs is None else float(at_floor.min()) / (len(at_floor) * claims.runs)
+    highest = (float(at_floor.mean()) - lost) * (1 - _MARGIN)
+    spans = tuple(_span(claims, f, whole) if f.kind == "time" else (0.0, highest) for f in claims.figures)
+    return spans, _together(work, whole)
 
 
 def _span(claims: Claims, figure: Figure, whole: Column) -> tuple[float, float]:
@@ -111,34 +117,25 @@ def _mean_pair(claims: Claims) -> tuple[Figure, Figure] | None:
     return (rate, time) if alike and time.kind == "time" and rate.kind != "time" else None
 
 
-def _segments(work: Column, whole: Column, runs: float | None) -> tuple[Segment, ...]:
-    """The rates that are possible with each mean time; the farther from the floor, the simpler."""
+def _together(work: Column, whole: Column) -> Together:
+    """The least rate that goes with a mean time, from above: it is convex, so its chords lie above it."""
     floor = float(whole.mean(axis=0)[0])
     root = np.sqrt(work)
-    # From here on no case is at its floor when the mean rate is least.
-    free = float((whole / root).max() * root.mean())
-    times = np.geomspace(floor, max(free, floor), _STEPS + 1)
-    least = averages.least_mean_rate(work, whole, times[:-1])
-    most = averages.largest_mean_rate(work, whole, times[1:], runs)
-    near = [
-        Segment(float(t), float(low) * (1 + _MARGIN), float(high) * (1 - _MARGIN), 0.0)
-        for t, low, high in zip(times[:-1], least, np.broadcast_to(most, least.shape), strict=True)
-    ]
-    at_floor = (work / whole)[:, 0]
-    lost = 0.0 if runs is None else float(at_floor.min()) / (len(at_floor) * runs)
-    product = float(root.mean() ** 2)
-    return (
-        *near,
-        Segment(float(times[-1]), 0.0, (float(at_floor.mean()) - lost) * (1 - _MARGIN), product * (1 + _MARGIN)),
-    )
+    # From here on no case is at its floor when the mean rate is least, and rate times time is all.
+    free = max(float((whole / root).max() * root.mean()), floor)
+    lines = []
+    if free > floor * (1 + _MARGIN):
+        times = np.geomspace(floor, free, _CHORDS + 1)
+        rates = averages.least_mean_rate(work, whole, times) * (1 + _MARGIN)
+        slopes = np.diff(rates) / np.diff(times)
+        lines = list(zip((rates[:-1] - slopes * times[:-1]).tolist(), slopes.tolist(), strict=True))
+    return Together(float(root.mean() ** 2) * (1 + _MARGIN), tuple(lines))
 
 
-def _inside(
-    spans: Sequence[tuple[float, float]], segments: Sequence[Segment], figures: Sequence[FigureColumn]
-) -> list[float]:
+def _inside(spans: Spans, together: Together | None, figures: Sequence[FigureColumn]) -> list[float]:
     """Values well inside: far below the roof, and both of one run."""
-    if not segments:
+    if together is None:
         return [2 * low if high == np.inf else high / 2 for low, high in spans]
-    time = 2 * segments[-1].time
-    rate = min(segments[-1].high, 1.5 * segments[-1].product / time)
-    return [time if figure.kind == "time" else rate for figure in figures]
+    ((lowest, _),) = (span for span, figure in zip(spans, figures, strict=True) if figure.kind == "time")
+    time = 10 * lowest
+    return [time if figure.kind == "time" else 1.5 * together.product / time for figure in figures]

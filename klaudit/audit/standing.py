@@ -39,6 +39,7 @@ class Ranking:
         self._name = name
         self._gpu = gpu
         self._scoring = board.eras[-1].scoring if board else None
+        self._eras = {era.id: era.scoring for era in board.eras} if board else {}
         self._rivals: dict[tuple[str, str, str], _Rivals] = {}
 
     def add(self, judgement: Judgement) -> None:
@@ -47,7 +48,7 @@ class Ranking:
         for figure in rows.figures:
             if figure.case is not None or figure.fastest:
                 continue
-            rule = self._rule(figure.kind, figure.rule or "")
+            rule = self._rule(figure.kind, figure.rule or "", self._scoring if len(self._eras) == 1 else None)
             for code in np.unique(rows.gpu_codes):
                 label = rows.gpu_labels[code] if code >= 0 else self._gpu
                 there = np.flatnonzero((rows.gpu_codes == code) & np.isfinite(figure.value))
@@ -62,11 +63,10 @@ class Ranking:
                     first = within[int(values.argmin() if figure.kind == "time" else values.argmax())]
                     self._challenge(rivals, figure.kind, figure.value[first], rows.entries[first], rows.lines[first])
 
-    def _rule(self, kind: str, rule: str) -> str:
-        """How cases were averaged: as the column says, else as the board does."""
-        if rule or self._scoring is None:
-            return rule
-        return self._scoring.time if kind == "time" else self._scoring.rate
+    def _rule(self, kind: str, rule: str, scoring: Scoring | None) -> str:
+        """How cases were averaged: as the column says, "" where that is the board's own way, whatever its era."""
+        own = None if scoring is None else scoring.time if kind == "time" else scoring.rate
+        return "" if rule == own else rule
 
     def _challenge(self, rivals: _Rivals, kind: Kind, value: float, entry: str, line: int) -> None:
         if rivals.best is None or _better(value, rivals.best[0], kind):
@@ -77,8 +77,9 @@ class Ranking:
         return tuple(self._standing(row) for row in rows)
 
     def _standing(self, row: RowReport) -> Standing:
+        scoring = self._eras.get(row.board, self._scoring)
         for figure in _ranked(row.reported, self._scoring):
-            rivals = self._rivals.get((row.gpu.casefold(), figure.kind, self._rule(figure.kind, figure.rule)))
+            rivals = self._rivals.get((row.gpu.casefold(), figure.kind, self._rule(figure.kind, figure.rule, scoring)))
             if rivals is None:
                 continue
             rank, of = _rank(figure, rivals.values)

@@ -213,9 +213,7 @@ def _ranking(against: str, catalog: Catalog, board: Board | None, policy: Policy
     return ranking
 
 
-def _batches(
-    files: tuple[str, ...], read_options: ReadOptions, line: ProgressLine
-) -> Iterator[Leaderboard | Settled]:
+def _batches(files: tuple[str, ...], read_options: ReadOptions, line: ProgressLine) -> Iterator[Leaderboard | Settled]:
     from klaudit.readers import read_or_settle
 
     for file in files:

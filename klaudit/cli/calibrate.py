@@ -29,7 +29,7 @@ _ID: Final = re.compile(r"[a-z0-9]+(?:[.-][a-z0-9]+)*")
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Fewer sizes and runs: under 20 seconds instead of two minutes.")
+@click.option("--quick", is_flag=True, help="Fewer sizes and runs: seconds instead of the better part of a minute.")
 @click.option("--device", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Which card.")
 @click.option("--gpu", metavar="NAME", help="The spec that the card is held against.  [default: by the driver's name]")
 @click.option("-o", "--output", metavar="FILE", help="Write the measured spec (my-card.yaml), or with --board the CSV.")

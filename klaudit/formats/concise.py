@@ -13,6 +13,7 @@ from klaudit.formats.text import clean, plural
 from klaudit.report import Audit, RowReport
 from klaudit.verdict import Verdict
 
+_REMARK_CELLS: Final = 400
 _STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
@@ -25,6 +26,7 @@ def write(audit: Audit, out: TextIO, view: View) -> None:
         write_lines(map(suppressed_line, audit.suppressed.rows), out, view.color)
     write_lines([(sentence(standing),) for standing in audit.standings], out, view.color)
     write_lines([(words,) for podium in audit.podiums for words in podium_lines(podium)], out, view.color)
+    write_lines([(f"note: {clean(remark, _REMARK_CELLS)}",) for remark in audit.remarks], out, view.color)
     write_lines([(summary_line(audit),)], out, view.color)
 
 

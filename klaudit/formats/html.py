@@ -200,7 +200,7 @@ def _data(rows: Sequence[RowReport], order: list[int], unit: tuple[str, float, i
 
 
 def _row(row: RowReport, unit: tuple[str, float, int] | None, several: bool) -> list[Any]:
-    ratio, limit = standing(row) or (None, None)
+    ratio, limit = row.furthest
     score = row.reported[0] if row.reported else None
     shown = ""
     if score is not None:

@@ -36,7 +36,6 @@ _MOST_UNSETTLED: Final = 0.5
 _UNSETTLED: Final = 255
 _CHUNK: Final = 983_040  # eight of DuckDB's row groups
 _MEMORY: Final = "400MB"
-_SEPARATORS_OF_DIGITS: Final = "_"
 
 
 class NotBulk(Exception):
@@ -68,7 +67,14 @@ def read(source: Source, format_id: str, options: ReadOptions) -> Iterator[Leade
         # Whatever is wrong with the file, the plain reader says it better.
         raise NotBulk from None
     yield from boards
-    yield Settled(counts, {label: bounds[label].example for label in counts})
+    yield _settled(counts, bounds)
+
+
+def _settled(counts: Mapping[str, int], bounds: Mapping[str, Bounds]) -> Settled:
+    by_label: Counter[str] = Counter()
+    for text, count in counts.items():
+        by_label[read_label(text) or ""] += count
+    return Settled(by_label, {read_label(text) or "": bounds[text].example for text in counts})
 
 
 def _open(source: Source, format_id: str, options: ReadOptions) -> Table:
@@ -90,17 +96,17 @@ def _is_simple(layout: Layout) -> bool:
 
 
 def _find_bounds(table: Table, options: ReadOptions) -> dict[str, Bounds]:
-    """The bounds of the labels that the sample has, the most frequent ones where there are too many."""
+    """The bounds of the labels that the sample has, as written; of the most frequent where there are too many."""
     assert options.settle is not None
     layout = table.layout
     empty = np.zeros(0)
     figures = [FigureColumn(f.kinds[0], empty, empty, empty, f.rule, header=f.header) for f in layout.figures]
     if "gpu" not in layout.texts:
-        labels = [""]
+        written = [""]
     else:
-        found = Counter(table.sample[layout.texts["gpu"]])
-        labels = [label for text, _ in found.most_common(_MOST_LABELS) if (label := read_label(text)) is not None]
-    bounds = {label: known for label in labels if (known := options.settle(label, figures)) is not None}
+        written = [text for text, _ in Counter(table.sample[layout.texts["gpu"]]).most_common(_MOST_LABELS)]
+    found = {text: options.settle(read_label(text) or "", figures) for text in written}
+    bounds = {text: known for text, known in found.items() if known is not None}
     if not bounds:
         raise NotBulk
     return bounds
@@ -118,10 +124,10 @@ def _query(table: Table, bounds: Mapping[str, Bounds]) -> tuple[str, list[int]]:
     tests = [_test(b, [f.kinds[0] for f in layout.figures], scales) for b in bounds.values()]
     if "gpu" in layout.texts:
         arms = [
-            f"WHEN {quoted(label)} THEN CASE WHEN {test} THEN {i} ELSE {_UNSETTLED} END"
-            for i, (label, test) in enumerate(zip(bounds, tests, strict=True))
+            f"WHEN {quoted(text)} THEN CASE WHEN {test} THEN {i} ELSE {_UNSETTLED} END"
+            for i, (text, test) in enumerate(zip(bounds, tests, strict=True))
         ]
-        code = f"CASE trim(CAST(c{layout.texts['gpu']} AS VARCHAR)) {' '.join(arms)} ELSE {_UNSETTLED} END"
+        code = f"CASE CAST(c{layout.texts['gpu']} AS VARCHAR) {' '.join(arms)} ELSE {_UNSETTLED} END"
     else:
         code = f"CASE WHEN {tests[0]} THEN 0 ELSE {_UNSETTLED} END"
     for index, good in layout.accepted:
@@ -131,7 +137,9 @@ def _query(table: Table, bounds: Mapping[str, Bounds]) -> tuple[str, list[int]]:
     values = ", ".join(f"{n} AS v{i}" for i, n in enumerate(numbers))
     inner = f"SELECT *, {values} FROM {table.relation}"
     middle = f"SELECT *, CAST(coalesce({code}, {_UNSETTLED}) AS UTINYINT) AS code FROM ({inner})"
-    cells = ", ".join(f"CASE WHEN code = {_UNSETTLED} THEN c{i} END AS c{i}" for i in wanted)
+    # One list for all cells of a row costs less than a column for each, most of them empty.
+    parts = [f"c{i}" for i in wanted] if table.numeric else ["[" + ", ".join(f"c{i}" for i in wanted) + "]"]
+    cells = ", ".join(f"CASE WHEN code = {_UNSETTLED} THEN {part} END" for part in parts)
     return f"SELECT code, {cells} FROM ({middle})", wanted
 
 
@@ -139,7 +147,7 @@ def _number(table: Table, index: int) -> str:
     """A cell as a number, where the plain reader would read the same one."""
     if index in table.numeric:
         return f"CAST(c{index} AS DOUBLE)"
-    plain = f"strlen(c{index}) < 64 AND NOT contains(c{index}, '{_SEPARATORS_OF_DIGITS}')"
+    plain = f"strlen(c{index}) < 64" + f" AND NOT contains(c{index}, '_')" * table.underscores
     return f"CASE WHEN {plain} THEN TRY_CAST(c{index} AS DOUBLE) END"
 
 
@@ -147,19 +155,16 @@ def _test(bounds: Bounds, kinds: Sequence[str], scales: Sequence[float]) -> str:
     """Whether a row's numbers lie within the bounds, in the units of its columns."""
     tests = []
     for i, ((low, high), scale) in enumerate(zip(bounds.spans, scales, strict=True)):
-        # DuckDB puts NaN above everything.
-        most = repr(min(high / scale, 1e300))
-        tests.append(f"v{i} >= {low / scale!r} AND v{i} <= {most} AND v{i} > 0")
-    if bounds.segments:
+        # DuckDB puts NaN above everything; a bare zero is no figure.
+        least = f"v{i} >= {low / scale!r}" if low > 0 else f"v{i} > 0"
+        tests.append(f"{least} AND v{i} <= {min(high / scale, 1e300)!r}")
+    if bounds.together is not None:
         time = next(i for i, kind in enumerate(kinds) if kind == "time")
         rate = 1 - time
-        arms = [
-            f"WHEN v{time} >= {s.time / scales[time]!r} THEN v{rate} >= {s.low / scales[rate]!r}"
-            f" AND v{rate} <= {s.high / scales[rate]!r}"
-            + (f" AND v{rate} * v{time} >= {s.product / scales[rate] / scales[time]!r}" if s.product else "")
-            for s in reversed(bounds.segments)
-        ]
-        tests.append(f"CASE {' '.join(arms)} ELSE false END")
+        tests.append(f"v{rate} * v{time} >= {bounds.together.product / scales[rate] / scales[time]!r}")
+        for intercept, slope in bounds.together.lines:
+            a, b = intercept / scales[rate], slope * scales[time] / scales[rate]
+            tests.append(f"v{rate} >= {a!r} + {b!r} * v{time}")
     return " AND ".join(tests)
 
 
@@ -173,33 +178,65 @@ def _scan(
     query, wanted = _query(table, bounds)
     comma: Comma = "unclear" if options.decimal is None else "thousands"
     assembler = Assembler(source.name, table.layout, options, comma, table.unit_of_lines)
-    boards: list[Leaderboard] = []
+    rest = _Rest(assembler, wanted, options.batch_rows)
     counts = np.zeros(_UNSETTLED + 1, dtype=np.int64)
-    rows = held = 0
+    rows = 0
     # In the order of the file, which is what makes a row's place its line.
     for batch in connection.sql(query).to_arrow_reader(_CHUNK):
         codes = batch.column(0).to_numpy(zero_copy_only=False)
         counts += np.bincount(codes, minlength=len(counts))
-        places = np.flatnonzero(codes == _UNSETTLED)
-        held += len(places)
-        if held > _MOST_HELD or held > max(_MOST_UNSETTLED * (rows + len(codes)), options.batch_rows):
-            raise NotBulk
-        boards += _boards(assembler, batch, places, wanted, rows + table.first_line, options.batch_rows)
+        rest.add(batch, np.flatnonzero(codes == _UNSETTLED), rows + table.first_line)
         rows += len(codes)
+        if rest.held > _MOST_HELD or rest.held > max(_MOST_UNSETTLED * rows, options.batch_rows):
+            raise NotBulk
         if options.progress is not None:
             options.progress(rows, min(source.size, source.size * rows // max(table.rows, 1)))
     if not rows:
         raise NotBulk
-    return boards, {label: int(n) for label, n in zip(bounds, counts, strict=False) if n}
+    settled: Counter[str] = Counter()
+    for text, count in zip(bounds, counts.tolist(), strict=False):
+        settled[text] += count
+    return rest.finish(), +settled
 
 
-def _boards(
-    assembler: Assembler, batch: pa.RecordBatch, places: NDArray[np.intp], wanted: Sequence[int], first: int, most: int
-) -> Iterator[Leaderboard]:
-    """Some rows of a batch of DuckDB's, read as the plain reader reads them."""
-    for start in range(0, len(places), most):
-        some = places[start : start + most]
-        columns: list[Sequence[str]] = [()] * len(assembler.layout.headers)
-        for place, index in enumerate(wanted, 1):
-            columns[index] = parquet.texts(batch.column(place).take(some))
-        yield assembler.assemble((some + first).tolist(), columns)
+class _Rest:
+    """The rows that are not settled, batch by batch as the plain reader makes them."""
+
+    def __init__(self, assembler: Assembler, wanted: Sequence[int], most: int) -> None:
+        self.held = 0
+        self._assembler = assembler
+        self._wanted = wanted
+        self._most = most
+        self._boards: list[Leaderboard] = []
+        self._lines: list[int] = []
+        self._columns: list[list[str]] = [[] for _ in wanted]
+
+    def add(self, batch: pa.RecordBatch, places: NDArray[np.intp], first: int) -> None:
+        """Take the rows at some places of a batch whose first row stands on a line."""
+        if not len(places):
+            return
+        self.held += len(places)
+        self._lines += (places + first).tolist()
+        if batch.num_columns == 2:
+            flat = batch.column(1).drop_null().flatten().to_pylist()
+            parts = [flat[i :: len(self._wanted)] for i in range(len(self._wanted))]
+        else:
+            parts = [parquet.texts(column.take(places)) for column in batch.columns[1:]]
+        for column, part in zip(self._columns, parts, strict=True):
+            column += part
+        while len(self._lines) >= self._most:
+            self._assemble(self._most)
+
+    def finish(self) -> list[Leaderboard]:
+        """All of them."""
+        if self._lines:
+            self._assemble(len(self._lines))
+        return self._boards
+
+    def _assemble(self, count: int) -> None:
+        columns: list[Sequence[str]] = [()] * len(self._assembler.layout.headers)
+        for index, column in zip(self._wanted, self._columns, strict=True):
+            columns[index] = column[:count]
+            del column[:count]
+        lines, self._lines = self._lines[:count], self._lines[count:]
+        self._boards.append(self._assembler.assemble(lines, columns))

@@ -33,8 +33,11 @@ def find_table(source: Source, options: ReadOptions) -> Table | None:
         return None
     layout = plan_columns(records.header, options)
     with open(source.name, "rb", buffering=0) as file:
-        head = b"".join(_line(file) for _ in range(records.lines_read))
-        if b"\r" in head or not _is_plain(file):
+        head = b"".join(file.readline() for _ in range(records.lines_read))
+        if b"\r" in head:
+            return None
+        underscores = _look_through(file)
+        if underscores is None:
             return None
         sample = _sample(file, len(head), source.size, Columns(records.delimiter, width, layout.used))
     if sample is None or not sample.rows:
@@ -47,32 +50,29 @@ def find_table(source: Source, options: ReadOptions) -> Table | None:
         f" max_line_size={source.limits.cell}, columns={{{columns}}})"
     )
     rows = sample.rows * (source.size - len(head)) // max(sample.characters, 1)
-    return Table(relation, layout, records.lines_read + 1, frozenset(), "line", sample.take(sample.rows), rows)
+    first, texts = records.lines_read + 1, sample.take(sample.rows)
+    return Table(relation, layout, first, frozenset(), "line", texts, rows, underscores)
 
 
-def _line(file: BinaryIO) -> bytes:
-    """The next line of a file that is not buffered."""
-    line = file.readline(_CHUNK)
-    return line
-
-
-def _is_plain(file: BinaryIO) -> bool:
-    """Whether the rest of a file is UTF-8 without anything that only the csv module reads right."""
+def _look_through(file: BinaryIO) -> bool | None:
+    """Whether the rest of a file has underscores; None where it has anything that only the csv module reads right."""
+    underscores = False
     decoder = codecs.getincrementaldecoder("utf-8")()
     before = b"\n"
     while chunk := file.read(_CHUNK):
         if any(byte in chunk for byte in _SPECIAL):
-            return False
+            return None
+        underscores = underscores or b"_" in chunk
         if not chunk.isascii() or decoder.getstate()[0]:
             try:
                 decoder.decode(chunk)
             except UnicodeDecodeError:
-                return False
+                return None
         ends = np.frombuffer(chunk, np.uint8) == ord("\n")
         if (ends[1:] & ends[:-1]).any() or (ends[0] and before == b"\n"):
-            return False  # a blank line
+            return None  # a blank line
         before = chunk[-1:]
-    return not decoder.getstate()[0]
+    return None if decoder.getstate()[0] else underscores
 
 
 def _sample(file: BinaryIO, start: int, size: int, columns: Columns) -> Columns | None:

@@ -27,6 +27,8 @@ class Table(NamedTuple):
         Some rows from all over the file, column by column; empty where a column is of no use.
     rows : int
         About how many there are.
+    underscores : bool
+        Whether there may be any in the file: DuckDB takes 1_000 for a number.
     """
 
     relation: str
@@ -36,6 +38,7 @@ class Table(NamedTuple):
     unit_of_lines: str
     sample: Sequence[Sequence[str]]
     rows: int
+    underscores: bool = True
 
 
 def quoted(text: str) -> str:

@@ -1,0 +1,280 @@
+"""Large tables through DuckDB: the same verdicts, lines, counts and sentences as through the plain readers."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from format_samples import FOLDER, SAMPLES, catalog, policy_of
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import klaudit
+from klaudit.audit.settling import settler
+from klaudit.board import Board
+from klaudit.catalog import Catalog
+from klaudit.errors import KlauditError
+from klaudit.formats import View, write
+from klaudit.leaderboard import FigureColumn, Leaderboard, Settled
+from klaudit.readers import ReadOptions, read, read_or_settle
+from klaudit.readers.limits import Limits
+from klaudit.verdict import Policy, Verdict
+
+pytest.importorskip("duckdb")
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+BOARDS = Path(__file__).parent / "boards"
+KL = "tensara-kl-2025"
+FILES = sorted([*BOARDS.glob("*.csv"), *FOLDER.glob("*.csv")])
+
+
+@pytest.fixture(scope="module")
+def known() -> Catalog:
+    return catalog()
+
+
+def options_for(known: Catalog, board: Board | None, policy: Policy, **others: object) -> ReadOptions:
+    """A reader that takes every file for a large one."""
+    return ReadOptions(
+        board=board, settle=settler(known, board, policy), limits=Limits(plain=0), **others  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def report(path: Path, known: Catalog, options: ReadOptions, board: Board | None, policy: Policy) -> str:
+    """The whole report as CI gets it, or the error."""
+    out = io.StringIO()
+    try:
+        found = klaudit.audit.audit(read_or_settle(path, options), known, board, policy, sources=(str(path),))
+        by_gpu = {label: (dict(s.counts), s.above_measured) for label, s in found.by_gpu.items()}
+        write("concise", found, out, View(200, False, "flagged", "decimal"))
+        return f"{out.getvalue()}\n{sorted(by_gpu.items())}\n{sorted(found.background().labels)}"
+    except KlauditError as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def same(path: Path, known: Catalog, board_id: str | None, policy: Policy | None = None, **others: object) -> str:
+    """The report of both paths, which is one."""
+    board = known.board(board_id) if board_id else None
+    policy = policy or Policy(workload="" if board else "kl-divergence")
+    options = options_for(known, board, policy, **others)
+    bulk = report(path, known, options, board, policy)
+    assert bulk == report(path, known, replace(options, settle=None), board, policy)
+    return bulk
+
+
+def is_settled(path: Path, known: Catalog, board_id: str, **others: object) -> int:
+    """How many rows came out counted."""
+    board = known.board(board_id)
+    parts = read_or_settle(path, options_for(known, board, Policy(), **others))
+    return sum(sum(part.counts.values()) for part in parts if isinstance(part, Settled))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
+@pytest.mark.parametrize("board", [KL, None])
+def test_every_test_file(path: Path, board: str | None, known: Catalog) -> None:
+    """Both paths give one report of every file of the tests, dialect quirks and broken files included."""
+    same(path, known, board)
+
+
+@pytest.mark.parametrize("sample", [s for s in SAMPLES if s.plain.endswith(".csv")], ids=lambda s: s.plain)
+def test_every_sample_on_its_board(sample, known: Catalog) -> None:  # type: ignore[no-untyped-def]
+    """And of every sample on the board that it is for."""
+    same(FOLDER / sample.plain, known, sample.board or None, policy_of(sample))
+
+
+HEADERS = {
+    "one": "entry,gpu,gflops,submitted_at",
+    "both": "entry,gpu,gflops,runtime_ms,submitted_at",
+    "time": "rank,entry,gpu,Runtime (ms)",
+    "status": "entry,gpu,gflops,status",
+}
+ODD = [
+    "", "-", "N/A", "nan", "inf", "1e999", "0", "0.000", "-5", "1_000", "+12", " 150 ", "1,5", "1.5e2", "0x10",
+    "12 TFLOPS", "150.000000000000001", "9" * 70, "1e-400", "\u0661\u0662", "1__0", ".5", "5.", "#1", "\t7", "7\xa0",
+]  # fmt: skip
+LABELS = ["T4", "H100", "H200", "A100-80GB", "H100", "T4 ", " T4", "t4", "8xH100", "GTX 9999", "", "-", "o'brien"]
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> str:
+    """A table with a header of those above, near the roofs of its cards, with odd cells here and there."""
+    kind = draw(st.sampled_from(sorted(HEADERS)))
+    lines = [HEADERS[kind]]
+    for index in range(draw(st.integers(1, 30))):
+        cells = []
+        share = draw(st.floats(0.3, 1.3))
+        for name in HEADERS[kind].split(","):
+            odd = draw(st.integers(0, 19)) == 0
+            if odd:
+                cells.append(draw(st.sampled_from(ODD)))
+            elif name == "gpu":
+                cells.append(draw(st.sampled_from(LABELS)))
+            elif name == "gflops":
+                cells.append(f"{1955.5 * share * draw(st.sampled_from([1, 0.0955])):.{draw(st.integers(0, 14))}f}")
+            elif "untime" in name:
+                cells.append(f"{0.0617 / share * draw(st.sampled_from([1, 1.2, 10.5])):.{draw(st.integers(1, 8))}f}")
+            elif name == "status":
+                cells.append(draw(st.sampled_from(["PASSED", "PASSED", "failed", "ok", ""])))
+            else:
+                cells.append(draw(st.sampled_from([f"e{index}", "a_b", "x" * 90, "2025-12-01", "é"])))
+        line = ",".join(cells)
+        lines.append(draw(st.sampled_from([line] * 40 + ["", line + ",", line + ",x", '"' + line, cells[0], "  "])))
+    return draw(st.sampled_from(["\n", "\n", "\n", "\r\n"])).join(lines) + draw(st.sampled_from(["", "\n"]))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(tables(), st.sampled_from([KL, "gpumode-vectoradd", "tensara-kl", None]))
+def test_any_table(tmp_path: Path, known: Catalog, table: str, board: str | None) -> None:
+    """Whatever a table holds, counting rows by their bounds changes nothing that a report says."""
+    path = tmp_path / "rows.csv"
+    path.write_text(table, encoding="utf-8", newline="")
+    same(path, known, board)
+
+
+def board_of(rows: int, spread: float = 0.5, figures: int = 2) -> str:
+    """A plain table of mostly honest rows on a T4."""
+    random = np.random.default_rng(3)
+    share = random.uniform(0.1, 1.0, rows)
+    lines = [
+        f"e{i},T4,{186.7 * s:.2f}" + f",{0.645 / s:.4f}" * (figures == 2) for i, s in enumerate(share)
+    ]  # fmt: skip
+    return "\n".join(["entry,gpu,gflops" + ",runtime_ms" * (figures == 2), *lines, ""])
+
+
+@pytest.mark.parametrize("figures", [1, 2])
+def test_most_rows_are_settled(tmp_path: Path, known: Catalog, figures: int) -> None:
+    """Of honest rows only those near the roof are looked at, whether by one figure or by two together."""
+    path = tmp_path / "rows.csv"
+    path.write_text(board_of(20_000, figures=figures))
+    assert is_settled(path, known, KL) > 0.8 * 20_000
+    same(path, known, KL)
+
+
+def test_lines_are_those_of_the_file(tmp_path: Path, known: Catalog) -> None:
+    """A finding in the last row of many has its line, whatever the size of batches."""
+    path = tmp_path / "rows.csv"
+    path.write_text("sep=;\n" + board_of(300_000, figures=1).replace(",", ";") + "last;T4;9999\n")
+    assert f"{path}:300003: error impossible: last on T4" in same(path, known, KL, batch_rows=50_000)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda text: text.replace("e7,", '"e7",'),
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.replace("\ne9,", "\n\ne9,"),
+        lambda text: text.replace("e5,T4", "e5\2,T4"),
+    ],
+    ids=["quotes", "crlf", "blank", "mark"],
+)
+def test_what_is_not_plain_goes_to_the_plain_reader(tmp_path: Path, known: Catalog, spoil) -> None:  # type: ignore[no-untyped-def]
+    """One quote, another line end or a blank line, and nothing is settled; the report is right all the same."""
+    path = tmp_path / "rows.csv"
+    path.write_text(spoil(board_of(50)), newline="")
+    assert is_settled(path, known, KL) == 0
+    same(path, known, KL)
+
+
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_parquet(tmp_path: Path, known: Catalog, dictionary: bool) -> None:
+    """Parquet gives one report through DuckDB and through pyarrow, and the report of the same numbers in CSV."""
+    random = np.random.default_rng(5)
+    share = random.uniform(0.1, 1.2, 5_000)
+    columns = {
+        "entry": [f"e{i}" for i in range(5_000)],
+        "gpu": random.choice(["T4", "H100", "nowhere"], 5_000),
+        "gflops": np.round(186.7 * share, 2),
+        "submitted_at": np.datetime64("2025-06-01T00:00:00") + np.arange(5_000),
+    }
+    path = tmp_path / "rows"
+    pq.write_table(pa.table(columns), path, row_group_size=700, use_dictionary=dictionary)
+    found = same(path, known, KL)
+    assert is_settled(path, known, KL) > 2_000
+    plain = tmp_path / "rows.csv"
+    plain.write_text(
+        "entry,gpu,gflops\n" + "".join(f"{e},{g},{v}\n" for e, g, v in zip(*list(columns.values())[:3], strict=True))
+    )
+    verdicts = [line.partition(" ")[2].split(";")[0] for line in found.splitlines() if str(path) in line]
+    others = [
+        line.partition(" ")[2].split(";")[0] for line in same(plain, known, KL).splitlines() if str(plain) in line
+    ]
+    assert verdicts == others
+
+
+def test_kernelbots_tables(tmp_path: Path, known: Catalog) -> None:
+    """The public export is recognised by its columns: seconds, and failed rows do not count."""
+    path = tmp_path / "submissions.parquet"
+    pq.write_table(
+        pa.table(
+            {
+                "submission_id": [1, 2, 3, 4],
+                "problem_name": ["vectoradd"] * 4,
+                "user_name": ["ada", "bob", None, "dee"],
+                "score": [0.000512, 1.2e-05, None, 0.0005],
+                "passed": [True, True, None, False],
+                "runner": pa.array(["H100", "H100", "H100", "H100"]).dictionary_encode(),
+                "code": ["x" * 1000] * 4,
+            }
+        ),
+        path,
+    )
+    board = known.board("gpumode-vectoradd")
+    (rows,) = read(path, ReadOptions(board=board))
+    assert [f.header for f in rows.figures] == ["time (s)"]
+    judged = klaudit.audit.judge(rows, known, board)
+    assert [Verdict(int(v)) for v in judged.verdict] == [
+        Verdict.WITHIN, Verdict.IMPOSSIBLE, Verdict.UNJUDGED, Verdict.UNJUDGED,
+    ]  # fmt: skip
+    same(path, known, "gpumode-vectoradd")
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.sampled_from(["T4", "H100", "H200", "L4", "A100-80GB", ""]),
+    st.sampled_from(["tensara-kl-2025", "gpumode-vectoradd", "tensara-matmul", ""]),
+    st.sampled_from([("rate",), ("time",), ("bandwidth",), ("rate", "time")]),
+    st.integers(0, 2**32 - 1),
+)
+def test_bounds_are_safe(known: Catalog, label: str, board_id: str, kinds: tuple[str, ...], seed: int) -> None:
+    """A row inside its label's bounds is judged within, without a note, wherever in them it lies."""
+    board = known.board(board_id) if board_id else None
+    policy = Policy(gpu="L40S", workload="" if board else "vector-add")
+    empty = np.zeros(0)
+    figures = [FigureColumn(k, empty, empty, empty, header=k) for k in kinds]  # type: ignore[arg-type]
+    bounds = settler(known, board, policy)(label, figures)
+    if bounds is None:
+        return
+    random = np.random.default_rng(seed)
+    columns = []
+    for low, high in bounds.spans:
+        start = low if low else high * 1e-3
+        stop = high if np.isfinite(high) else low * 1e3
+        near = random.random(500) < 0.5
+        far = np.exp(random.uniform(np.log(start), np.log(stop), 500))
+        edge = np.where(
+            np.isfinite(high),
+            stop * (1 - 10 ** random.uniform(-15, -1, 500)),
+            start * (1 + 10 ** random.uniform(-15, -1, 500)),
+        )
+        columns.append(np.clip(np.where(near, edge, far), start, stop))
+    inside = np.ones(500, dtype=bool)
+    if bounds.together is not None:
+        rate, time = columns
+        inside &= rate * time >= bounds.together.product
+        for intercept, slope in bounds.together.lines:
+            inside &= rate >= intercept + slope * time
+    rows = Leaderboard(
+        "", np.arange(500), [str(i) for i in range(500)], (label,) if label else (),
+        np.full(500, 0 if label else -1),
+        tuple(FigureColumn(k, c, c, c, header=k) for k, c in zip(kinds, columns, strict=True)),  # type: ignore[arg-type]
+    )  # fmt: skip
+    found = klaudit.audit.audit([rows], known, board, policy)
+    judged = klaudit.audit.judge(rows, known, board, policy)
+    assert (judged.verdict[inside] == Verdict.WITHIN).all()
+    if inside.all():
+        assert found.summary.above_measured == 0
+    assert klaudit.audit.judge(bounds.example, known, board, policy).verdict[0] == Verdict.WITHIN
