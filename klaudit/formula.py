@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import math
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -58,7 +59,10 @@ class Formula:
 
     def __call__(self, sizes: Mapping[str, Any]) -> Any:
         """The value at `sizes`: a float where all sizes are floats, else a column."""
-        return _evaluate(self._tree, sizes)
+        try:
+            return _evaluate(self._tree, sizes)
+        except (ArithmeticError, ValueError) as error:
+            raise FormulaError(f"formula {self.text!r} has no value at {dict(sizes)}: {error}") from None
 
     def __repr__(self) -> str:
         return f"Formula({self.text!r})"
@@ -109,16 +113,24 @@ def _evaluate(node: ast.expr, sizes: Mapping[str, Any]) -> Any:
             raise FormulaError(f"unexpected {ast.dump(node)}")
 
 
+_SCALARS: Final[dict[str, Callable[..., float]]] = {
+    "min": min,
+    "max": max,
+    "ceil": math.ceil,
+    "floor": math.floor,
+    "log2": math.log2,
+    "sqrt": math.sqrt,
+}
+
+
 def _call(name: str, values: list[Any]) -> Any:
+    if all(isinstance(value, float) for value in values):
+        return float(_SCALARS[name](*values))
     import numpy as np
 
-    functions: dict[str, Callable[..., Any]] = {
-        "min": lambda *v: functools.reduce(np.minimum, v),
-        "max": lambda *v: functools.reduce(np.maximum, v),
-        "ceil": np.ceil,
-        "floor": np.floor,
-        "log2": np.log2,
-        "sqrt": np.sqrt,
-    }
-    result = functions[name](*values)
-    return float(result) if np.ndim(result) == 0 else result
+    if name in ("min", "max"):
+        return functools.reduce(np.minimum if name == "min" else np.maximum, values)
+    columns: dict[str, Callable[[Any], Any]] = {
+        "ceil": np.ceil, "floor": np.floor, "log2": np.log2, "sqrt": np.sqrt,
+    }  # fmt: skip
+    return columns[name](*values)

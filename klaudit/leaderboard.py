@@ -91,11 +91,15 @@ class Bounds:
         For a rate and a time; None where there is one figure.
     example : Leaderboard
         One such row, to be judged in the place of all.
+    measured : float or None
+        The one figure at the best measured bandwidth: a row whose figure, rounding forgiven, beats it has a note.
+        None where the spans leave out such rows, or nothing is measured.
     """
 
     spans: tuple[tuple[float, float], ...]
     together: Together | None
     example: Leaderboard
+    measured: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,11 +110,14 @@ class Settled:
     ----------
     counts : mapping of str to int
         Rows by label; "" for rows that name no GPU.
+    above_measured : mapping of str to int
+        Those of them that beat the best measured figure.
     examples : mapping of str to Leaderboard
         One row that stands for those of a label.
     """
 
     counts: Mapping[str, int]
+    above_measured: Mapping[str, int]
     examples: Mapping[str, Leaderboard]
 
 

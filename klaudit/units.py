@@ -232,4 +232,6 @@ def show_cache(size: float) -> str:
 
 def _distance(scaled: float) -> float:
     """How far a scaled value is from having one to three digits before the point."""
+    if scaled <= 0:  # underflown
+        return math.inf
     return 0.0 if 1 <= scaled < 1000 else (scaled / 1000 if scaled >= 1000 else 1 / scaled)

@@ -196,6 +196,32 @@ _RULES: Final = (
         "The row counts bytes that were read again. Only bytes that must move bound a time.",
     ),
     Rule(
+        "unknown-date",
+        "note",
+        "Not a date",
+        "The cell is no date that is understood, so the most lenient of the board's eras decides.",
+    ),
+    Rule(
+        "unknown-case",
+        "warning",
+        "No such case",
+        "The row names a size that no case of the board has, so the board's rules do not speak of it.",
+    ),
+    Rule(
+        "counts-differ",
+        "note",
+        "Another count of operations or bytes",
+        "Rate and time agree only if the row counts its work otherwise than the workload. Without a board nobody says"
+        " how it was counted, so the time alone is judged.",
+    ),
+    Rule(
+        "too-coarse",
+        "warning",
+        "Printed too coarsely",
+        "The printed time is zero and may stand for anything up to its last digit, which is more than the roof: nothing"
+        " can be said.",
+    ),
+    Rule(
         "several-gpus",
         "note",
         "Several cards",

@@ -161,7 +161,7 @@ def test_rows_that_do_not_count() -> None:
     assert {t.rule for t in board.troubles if t.fatal} == {"not-accepted"}
     assert board.days is not None
     assert board.days.astype(str).tolist() == ["2026-03-01", "2026-01-08", "2026-01-08", "2026-01-09", "NaT", "NaT"]
-    assert said(board, "not-a-number") == [
+    assert said(board, "unknown-date") == [
         "line 6, column 'submission_time': 'yesterday' is no date: write 2026-03-01 or 2026-03-01T12:00:00Z"
     ]
 

@@ -33,7 +33,8 @@ ANY_ERA = Era("", Scoring(), Harness())
 class Figure:
     """One figure of a group's rows: an average over all cases, or one case's own (`case` is its index).
 
-    `fastest` is the time of the fastest run alone: the clock's step excuses it, whatever it excuses of averages.
+    `partial` is an average over some of the cases, nobody says which. `fastest` is the time of the fastest run alone:
+    the clock's step excuses it, whatever it excuses of averages.
     """
 
     kind: FigureKind
@@ -44,6 +45,7 @@ class Figure:
     high: Column
     header: str
     fastest: bool = False
+    partial: bool = False
 
     @property
     def edges(self) -> tuple[Column, Column]:
@@ -58,6 +60,13 @@ class Figure:
     def take(self, rows: Index | NDArray[np.bool_]) -> Figure:
         """The figure of some rows."""
         return replace(self, value=self.value[rows], low=self.low[rows], high=self.high[rows])
+
+    def without(self, rows: Index) -> Figure:
+        """The figure with nothing in some rows."""
+        value, low, high = self.value.copy(), self.low.copy(), self.high.copy()
+        for column in (value, low, high):
+            column[rows] = np.nan
+        return replace(self, value=value, low=low, high=high)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,6 +12,10 @@ from klaudit import averages
 from klaudit.audit.claims import Claims, Figure
 from klaudit.workload import DTYPE_BYTES
 
+# What rounding to two digits changes: a slip is a factor of ten.
+ROUNDED: Final = 0.03
+# What a terabyte is larger by where it means 2**40 bytes.
+BINARY_TERA: Final = 2**40 / 1e12
 # What a gigabyte is larger by where it means 2**30 bytes.
 BINARY_GIGA: Final = 2**30 / 1e9
 
@@ -33,7 +37,7 @@ def contradictory(claims: Claims) -> Flags:
 def contradictions(claims: Claims) -> Iterator[tuple[Figure, Figure, Flags]]:
     """Each pair of figures with the rows in which it contradicts itself."""
     for first, second in itertools.combinations(claims.figures, 2):
-        if first.case != second.case:
+        if first.case != second.case or first.partial or second.partial:
             continue
         if first.kind == "time" and second.kind != "time":
             first, second = second, first
@@ -59,15 +63,16 @@ def _pair(claims: Claims, first: Figure, second: Figure) -> Flags:
 
 
 def _readings(claims: Claims, figure: Figure) -> tuple[Column, Column]:
-    """The edges of a figure; a bandwidth also with binary prefixes and in any dtype, where nobody states one.
+    """The edges of a figure, rounded by hand; a bandwidth also with binary prefixes and in any dtype nobody states.
 
-    Honest programs print GiB/s under the name GB/s; that is a slip of the label, not two runs. And bytes that a row
-    counted itself are those of its own dtype. It only widens what agrees: against the roof a figure is read as it
-    stands.
+    People round 1436 to 1440 or 1400, and a print does not tell. Honest programs print GiB/s under the name GB/s; that
+    is a slip of the label, not two runs. And bytes that a row counted itself are those of its own dtype. It only widens
+    what agrees: against the roof a figure is read as it stands.
     """
+    low, high = figure.low * (1 - ROUNDED), figure.high * (1 + ROUNDED)
     if figure.kind != "bandwidth":
-        return figure.edges
-    low, high = figure.low, figure.high * BINARY_GIGA
+        return low, high
+    high = high * BINARY_TERA
     if claims.work.narrow is not None and claims.workload is not None:
         own = DTYPE_BYTES[claims.work.dtype]
         others = [DTYPE_BYTES[dtype] for dtype in claims.workload.dtypes]
@@ -121,7 +126,7 @@ def _averages_against_cases(claims: Claims) -> Iterator[tuple[Figure, Figure, Fl
         columns = [of_case[i] for i in range(cases)]
         low, high = np.array([f.low for f in columns]), np.array([f.high for f in columns])
         for figure in claims.figures:
-            if figure.case is not None or figure.fastest:
+            if figure.case is not None or figure.fastest or figure.partial:
                 continue
             span = _span(claims, figure, kind, low, high)
             if span is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from klaudit.audit.cases import NO_CASE, WHOLE_BOARD, incomplete, own_cases
 from klaudit.audit.claims import RUNS_THAT_AVERAGE_TICKS_OUT, Claims, Figure, Unjudged
 from klaudit.board import Board, Era
 from klaudit.catalog import Catalog
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     Column = NDArray[np.float64]
     Index = NDArray[np.intp]
+    # Names and sizes of the cases, their work, and the figures of some rows.
+    Own = tuple[tuple[str, ...], tuple[dict[str, float], ...], Work, tuple[Figure, ...]]
 
 # Counts that agree this well are the same count, rounded.
 _SAME_COUNT = 0.005
@@ -136,8 +139,11 @@ class Grouping:
             allowed &= ~COMPRESSED_DATA
         runs = self.rows_of.runs
         known = np.full(len(rows), np.nan) if runs is None else runs[rows].copy()
-        if self.era.scoring.runs is not None:
-            known[np.isnan(known)] = self.era.scoring.runs[0]
+        if self.era.scoring.runs is not None and not self.policy.trust_columns:
+            # The board knows how often it runs: a row's own word could buy it the step of the clock.
+            fewest, most = self.era.scoring.runs
+            self.noted["columns-ignored"].update(rows[(known < fewest) | (known > most)].tolist())
+            known[:] = fewest
         steady = known >= RUNS_THAT_AVERAGE_TICKS_OUT
         # The step of the clock excuses the fastest run of however many, and of steady rows nothing else.
         single = any(column.fastest for column in self.rows_of.figures)
@@ -153,27 +159,11 @@ class Grouping:
         self, rows: Index, label: str, cards: tuple[Gpu, ...], dtype: str, conditions: int, notes: tuple[str, ...]
     ) -> list[Claims]:
         board = self.board
-        shared = {
+        shared: dict[str, object] = {
             "label": label, "cards": cards, "board": board, "era": self.era, "conditions": conditions, "notes": notes,
         }  # fmt: skip
         if board is not None and board.cases and self.workload is not None:
-            sizes = {
-                name: np.array([[case.sizes[name]] for case in board.cases], dtype=np.float64)
-                for name in self.workload.sizes
-            }
-            work = work_of(self.workload, sizes, dtype)
-            self._note_ignored(rows, self.workload, work)
-            self.noted["missing-case"].update(rows[self.missing_case(rows)].tolist())
-            claims = Claims(
-                rows=rows,
-                workload=self.workload,
-                case_names=tuple(c.name for c in board.cases),
-                case_sizes=tuple(dict(c.sizes) for c in board.cases),
-                work=work,
-                figures=self._board_figures(rows, board),
-                **shared,  # type: ignore[arg-type]
-            )
-            return [claims]
+            return self._on_board(rows, board, self.workload, dtype, shared)
         groups = []
         for part, workload, work, sized in self._single_case(rows, dtype):
             if workload is not None:
@@ -196,6 +186,42 @@ class Grouping:
             )
         return groups
 
+    def _on_board(
+        self, rows: Index, board: Board, workload: Workload, dtype: str, shared: dict[str, object]
+    ) -> list[Claims]:
+        """Rows of a board with cases: about all of them, or about one that a row names by its size."""
+        sizes = {name: np.array([[c.sizes[name]] for c in board.cases], dtype=np.float64) for name in workload.sizes}
+        work = work_of(workload, sizes, dtype)
+        self._note_ignored(rows, workload, work)
+        places = own_cases(self.rows_of, board, workload, rows)
+        known = ", ".join(case.name for case in board.cases)
+        self.unjudged.add(
+            rows[places == NO_CASE], "unknown-case", f"no case of {board.name} has that size; it has {known}"
+        )
+        groups = []
+        for place, case in enumerate(board.cases):
+            part = rows[places == place]
+            if len(part):
+                figures = tuple(self._pick(part, c, None) for c in self.rows_of.figures if c.case is None)
+                own: Own = ((case.name,), (dict(case.sizes),), work.case(place), figures)
+                groups.append(self._claims(part, workload, own, shared))
+        whole = rows[places == WHOLE_BOARD]
+        partial = incomplete(self.rows_of, board, whole)
+        self.noted["missing-case"].update(whole[partial].tolist())
+        names, spans = tuple(c.name for c in board.cases), tuple(dict(c.sizes) for c in board.cases)
+        for part, some in ((whole[~partial], False), (whole[partial], True)):
+            if len(part):
+                own = (names, spans, work, self._board_figures(part, board, partial=some))
+                groups.append(self._claims(part, workload, own, shared))
+        return groups
+
+    def _claims(self, rows: Index, workload: Workload, own: Own, shared: dict[str, object]) -> Claims:
+        names, sizes, work, figures = own
+        return Claims(
+            rows=rows, workload=workload, case_names=names, case_sizes=sizes, work=work, figures=figures,
+            **shared,  # type: ignore[arg-type]
+        )  # fmt: skip
+
     def _judgeable(self, column: FigureColumn, work: Work, sized: bool) -> bool:
         """Whether a figure means anything for this work: a time needs a size, a rate operations."""
         if column.case is not None:
@@ -210,30 +236,12 @@ class Grouping:
         value, low, high = column.value[rows], column.low[rows], column.high[rows]
         return Figure(column.kind, rule, case, value, low, high, column.header, column.fastest)
 
-    def _board_figures(self, rows: Index, board: Board) -> tuple[Figure, ...]:
-        """All figures of rows on a board of several cases; averages only of rows that lack no case."""
+    def _board_figures(self, rows: Index, board: Board, *, partial: bool) -> tuple[Figure, ...]:
+        """All figures of rows on a board of several cases; an average of rows that lack cases is a partial one."""
         places = {case.name: i for i, case in enumerate(board.cases)}
         cases = [self._pick(rows, c, places[c.case]) for c in self.rows_of.figures if c.case in places]
         averages = [self._pick(rows, c, None) for c in self.rows_of.figures if c.case is None]
-        if cases:
-            whole = ~self.missing_case(rows)
-            averages = [
-                replace(f, low=np.where(whole, f.low, np.nan), high=np.where(whole, f.high, np.nan)) for f in averages
-            ]
-        return tuple(averages + cases)
-
-    def missing_case(self, rows: Index) -> NDArray[np.bool_]:
-        """Rows with figures for some of the board's cases but not for all, shape (rows,)."""
-        board = self.board
-        if board is None or not board.cases:
-            return np.zeros(len(rows), dtype=np.bool_)
-        names = {case.name for case in board.cases}
-        present = {name: np.zeros(len(rows), dtype=np.bool_) for name in names}
-        for column in self.rows_of.figures:
-            if column.case in names:
-                present[column.case] |= np.isfinite(column.value[rows])
-        some, every = np.logical_or.reduce(list(present.values())), np.logical_and.reduce(list(present.values()))
-        return np.asarray(some & ~every)
+        return tuple([replace(f, partial=partial) for f in averages] + cases)
 
     def _note_ignored(self, rows: Index, workload: Workload, work: Work) -> None:
         """Note rows whose own counts differ from those of the board or workload, which decide."""

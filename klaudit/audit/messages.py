@@ -82,7 +82,8 @@ def _of_average(report: RowReport, figure: Reported, detail: Detail, i: int) -> 
     if len(claims.case_names) == 1 and figure.kind == "time":
         return f"{_FASTEST}: " * figure.fastest + _one(report, figure.value, figure.roof, detail, i, 0)
     bound = "floor" if figure.kind == "time" else "roof"
-    rule = f"{_RULES[figure.rule]} of {len(claims.case_names)} cases, " if len(claims.case_names) > 1 else ""
+    some = "some of " if "missing-case" in report.rules else ""
+    rule = f"{_RULES[figure.rule]} of {some}{len(claims.case_names)} cases, " if len(claims.case_names) > 1 else ""
     beside = (figure.value, figure.roof, figure.limit)
     value, roof = (show(v, figure.kind, beside=beside) for v in (figure.value, figure.roof))
     return f"{rule}{value} reported, {bound} {roof} ({_roof(report, detail)}): {_times(figure.ratio)} the roof"
@@ -176,7 +177,7 @@ def _disagreement(claims: Claims, detail: Detail, i: int) -> str:
 
 
 def _first_pair(claims: Claims) -> tuple[Figure, Figure] | None:
-    whole = [f for f in claims.figures if f.case is None and not f.fastest and np.isfinite(f.value[0])]
+    whole = [f for f in claims.figures if f.case is None and not (f.fastest or f.partial) and np.isfinite(f.value[0])]
     rates, times = [f for f in whole if f.kind != "time"], [f for f in whole if f.kind == "time"]
     return (rates[0], times[0]) if rates and times else None
 

@@ -196,7 +196,7 @@ def _cases(detail: Detail, i: int) -> tuple[CaseReport, ...]:
             CaseReport(
                 name=name,
                 sizes=claims.case_sizes[index],
-                time=value if shown.kind == "time" else work / value,
+                time=value if shown.kind == "time" else work / value if value else float("inf"),
                 floor=float(_at(detail.base.roof[index : index + 1], i)),
                 limit_floor=float(limit),
                 ratio=max(float(detail.ratios[j, i]) for j, _ in figures),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,7 +17,7 @@ from klaudit.audit.grouping import Grouping, usable
 from klaudit.audit.judgement import Judgement
 from klaudit.audit.keeping import STEP, Accepting, Keeping
 from klaudit.audit.reports import above_measured, report_rows
-from klaudit.audit.search import Judged, judge_claims, possible
+from klaudit.audit.search import Judged, find_slips, judge_claims, possible
 from klaudit.board import Board, Era
 from klaudit.catalog import Catalog
 from klaudit.floors import relevant
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
     Index = NDArray[np.intp]
 
 
-# Cells that were not read, of rows that are judged all the same, said in the remarks.
+# Cells that were not read, of rows that are judged all the same, and labels, that the remarks name.
 _MOST_UNREAD: Final = 5
+_BORDER: Final = np.timedelta64(1, "D")
+_TOO_COARSE: Final = "the time is zero to its last printed digit, which is longer than the roof: print more digits"
 _BEYOND: Final = "its score is above the limit of every card known"
 # How many conditions each set of bits holds.
 _SET_SIZES: Final = np.array([bits.bit_count() for bits in range(1 << len(CONDITIONS))], dtype=np.uint8)
@@ -118,11 +121,13 @@ class _Judging:
         day = np.full(len(rows), np.datetime64("NaT")) if days is None else days[rows]
         unknown = np.isnat(day)
         for era in eras:
+            # Rules change in the middle of a day and dates come without a zone: within a day of a change either may
+            # have held, and the milder verdict stays.
             holds = ~unknown
             if era.since is not None:
-                holds &= day >= np.datetime64(era.since)
+                holds &= day >= np.datetime64(era.since) - _BORDER
             if era.until is not None:
-                holds &= day < np.datetime64(era.until)
+                holds &= day < np.datetime64(era.until) + _BORDER
             if holds.any():
                 yield era, rows[holds], True
         if unknown.any():
@@ -142,7 +147,31 @@ class _Judging:
             for row in claims.rows[~useful]:
                 self.reasons.setdefault(int(row), _no_figure(self.leaderboard, int(row), claims))
             if useful.any():
-                self._keep_milder(judge_claims(claims if useful.all() else claims.take(useful)))
+                kept = self._without_foreign_counts(claims if useful.all() else claims.take(useful))
+                judged = judge_claims(kept)
+                coarse = _too_coarse(judged)
+                for row in kept.rows[coarse]:
+                    self.reasons.setdefault(int(row), ("too-coarse", _TOO_COARSE))
+                self._keep_milder(judged, ~coarse)
+
+    def _without_foreign_counts(self, claims: Claims) -> Claims:
+        """Rows without a board whose rate and time contradict each other, no slip explaining it: by their time alone.
+
+        A board's score is made with the board's count. Without one nobody says how the row counted its work.
+        """
+        if claims.workload is None or (claims.board is not None and claims.board.workload is not None):
+            return claims
+        apart = np.flatnonzero(contradictory(claims))
+        if len(apart):
+            apart = apart[find_slips(claims.take(apart))[0] < 0]
+        timed = np.zeros(len(claims.rows), dtype=np.bool_)
+        for figure in claims.figures:
+            timed |= (figure.kind == "time") & np.isfinite(figure.value)
+        apart = apart[timed[apart]]
+        if not len(apart):
+            return claims
+        self.noted.setdefault("counts-differ", set()).update(claims.rows[apart].tolist())
+        return replace(claims, figures=tuple(f if f.kind == "time" else f.without(apart) for f in claims.figures))
 
     def _beyond_every_card(self, grouping: Grouping) -> None:
         """Say so where a row's GPU is unknown but its score is beyond any card of the catalogue."""
@@ -157,14 +186,15 @@ class _Judging:
                 if rule == "unknown-gpu" and not message.endswith(_BEYOND):
                     self.reasons[int(row)] = (rule, f"{message}; {_BEYOND}")
 
-    def _keep_milder(self, judged: Judged) -> None:
-        """Take over the verdicts of a group, except where an earlier era was milder."""
+    def _keep_milder(self, judged: Judged, wanted: Flags) -> None:
+        """Take over the verdicts of the wanted rows of a group, except where an earlier era was milder."""
         rows = judged.claims.rows
         take = self.group[rows] < 0
         if not take.all():
             fewer = _SET_SIZES[judged.conditions] < _SET_SIZES[self.conditions[rows]]
             equal = judged.verdict == self.verdict[rows]
             take |= (judged.verdict < self.verdict[rows]) | (equal & fewer)
+        take &= wanted
         if take.any():
             chosen = rows[take]
             self.verdict[chosen] = judged.verdict[take]
@@ -172,6 +202,15 @@ class _Judging:
             self.group[chosen] = len(self.groups)
             self.place[chosen] = np.flatnonzero(take)
             self.groups.append(judged)
+
+
+def _too_coarse(judged: Judged) -> Flags:
+    """Rows that report nothing but times of zero, printed so that they may be anything under the roof."""
+    blank = judged.verdict == Verdict.WITHIN
+    for figure in judged.claims.figures:
+        zero = (figure.value == 0) if figure.kind == "time" else np.zeros(len(blank), dtype=np.bool_)
+        blank &= np.isnan(figure.value) | zero
+    return np.asarray(blank)
 
 
 def _no_figure(leaderboard: Leaderboard, row: int, claims: Claims) -> tuple[str, str]:
@@ -223,7 +262,7 @@ def audit(
     met = Met(board, catalog, policy.sizes)
     for batch in batches:
         if isinstance(batch, Settled):
-            gathering.settle(batch.counts)
+            gathering.settle(batch)
             for example in batch.examples.values():
                 met.add(judge(example, catalog, board, policy))
             continue
@@ -275,14 +314,20 @@ class _Gathering:
         self.by_gpu: dict[str, Summary] = {}
         self.undated = 0
         self.unread: list[str] = []
+        self.counted: dict[str, None] = {}
         self._kept: list[tuple[Judgement, dict[str, Flags]]] = []
         self._seen = np.zeros(0, dtype=np.uint64)
 
     def add(self, judgement: Judgement) -> None:
         """Take in one batch."""
         self.undated += judgement.undated
+        self.counted |= {j.claims.label: None for j in judgement.groups if "several-gpus" in j.claims.notes}
         # A row that is judged by its other figures may be within: that a cell of it was not read must not go unsaid.
-        judged = (t.message for t in judgement.leaderboard.troubles if judgement.group[t.row] >= 0 and not t.fatal)
+        judged = (
+            t.message
+            for t in judgement.leaderboard.troubles
+            if judgement.group[t.row] >= 0 and not t.fatal and t.rule != "unknown-date"
+        )
         self.unread += itertools.islice(judged, max(_MOST_UNREAD + 1 - len(self.unread), 0))
         marks = {"above-measured": above_measured(judgement), "duplicate-entry": self._repeated(judgement.leaderboard)}
         self._count(judgement, marks["above-measured"])
@@ -299,17 +344,20 @@ class _Gathering:
                 f"{self.undated} rows have no date and {board.name} changed its rules:"
                 " the most lenient of its eras decided"
             )
+        if self.counted:
+            names = ", ".join(list(self.counted)[:_MOST_UNREAD])
+            found.append(f"judged as several cards together, as their labels say: {names}")
         found += [f"not read, and judged by what else the row says: {m}" for m in self.unread[:_MOST_UNREAD]]
         if len(self.unread) > _MOST_UNREAD:
             found.append("more cells were not read; --rows all shows every row's notes")
         return tuple(found)
 
-    def settle(self, counts: Mapping[str, int]) -> None:
+    def settle(self, settled: Settled) -> None:
         """Count rows that are within for sure."""
-        for label, count in counts.items():
+        for label, count in settled.counts.items():
             row = [count if verdict is Verdict.WITHIN else 0 for verdict in Verdict]
             for summary in (self.summary, self.by_gpu.setdefault(label or self.gpu, Summary())):
-                summary.add(row, 0)
+                summary.add(row, settled.above_measured.get(label, 0))
 
     def _count(self, judgement: Judgement, measured: Flags) -> None:
         labels = (*judgement.leaderboard.gpu_labels, self.gpu)

@@ -71,6 +71,11 @@ def ceiling(claims: Claims, figure: Figure, whole: Column) -> Column:
     ndarray, shape (1,) or (rows,)
     """
     times = whole if figure.case is None else whole[figure.case : figure.case + 1]
+    if figure.partial:
+        # An average over some of the cases is no better than the best of them all.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rates = claims.counted(figure) / times
+        return np.asarray(times.min(axis=0) if figure.kind == "time" else rates.max(axis=0))
     if figure.kind == "time":
         return averages.average_time(times, figure.rule)
     return averages.average_rate(claims.counted(figure), times, figure.rule)
@@ -106,7 +111,7 @@ def _mean_pairs(claims: Claims) -> Iterator[tuple[Figure, Figure]]:
     """Pairs of a mean rate and a mean time over several cases: more than each alone must hold."""
     if len(claims.case_names) == 1:
         return
-    mean = [f for f in claims.figures if f.case is None and f.rule != "geomean" and not f.fastest]
+    mean = [f for f in claims.figures if f.case is None and f.rule != "geomean" and not (f.fastest or f.partial)]
     for rate, time in itertools.product(mean, mean):
         if rate.kind != "time" and rate.rule == "mean" and time.kind == "time":
             yield rate, time
@@ -216,7 +221,7 @@ def find_slips(claims: Claims) -> tuple[NDArray[np.int64], Column]:
     """
     count = len(claims.rows)
     index, factors = np.full(count, -1, dtype=np.int64), np.ones(count)
-    whole = [(j, f) for j, f in enumerate(claims.figures) if f.case is None and not f.fastest]
+    whole = [(j, f) for j, f in enumerate(claims.figures) if f.case is None and not (f.fastest or f.partial)]
     if len(whole) < 2:
         return index, factors
     enough = np.sum([np.isfinite(f.value) for _, f in whole], axis=0) >= 2

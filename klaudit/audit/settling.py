@@ -39,8 +39,8 @@ def settler(
 ) -> Callable[[str, Sequence[FigureColumn]], Bounds | None]:
     """What finds the bounds of a label, "" for rows that name none, and of the figures that a file has.
 
-    The bounds hold below the best measured figure too, so that no row inside them has another verdict or a note.
-    None where nothing so simple can be said.
+    No row inside them has another verdict, nor a note unless the bounds tell which. None where nothing so simple can
+    be said.
     """
     chosen = policy or Policy()
     return lambda label, figures: _bounds(label, figures, catalog, board, chosen)
@@ -62,8 +62,8 @@ def _bounds(
     parts = _of_claims(claims)
     if parts is None:
         return None
-    spans, together = parts
-    return Bounds(spans, together, _one_row(label, figures, _inside(spans, together, figures)))
+    spans, together, measured = parts
+    return Bounds(spans, together, _one_row(label, figures, _inside(spans, together, figures)), measured)
 
 
 def _one_row(label: str, figures: Sequence[FigureColumn], values: Sequence[float]) -> Leaderboard:
@@ -81,15 +81,18 @@ def _one_row(label: str, figures: Sequence[FigureColumn], values: Sequence[float
     )
 
 
-def _of_claims(claims: Claims) -> tuple[Spans, Together | None] | None:
-    """Spans of one group of like rows, and what holds of two figures together."""
+def _of_claims(claims: Claims) -> tuple[Spans, Together | None, float | None] | None:
+    """Spans of one group of like rows, what holds of two figures together, and the one figure as best measured."""
     (world,) = worlds(claims, 0)
     whole = world.whole
-    measured = best_measured(claims)
-    if measured is not None and claims.work.traffic.any():
-        whole = np.maximum(whole, dram_floor(claims.work.traffic, measured))
+    bandwidth = best_measured(claims)
+    measured = None if bandwidth is None else dram_floor(claims.work.traffic, bandwidth)
     if len(claims.figures) == 1:
-        return (_span(claims, claims.figures[0], whole),), None
+        figure = claims.figures[0]
+        best = None if measured is None else float(ceiling(claims, figure, measured)[0])
+        return (_span(claims, figure, whole),), None, best
+    if measured is not None:
+        whole = np.maximum(whole, measured)
     pair = _mean_pair(claims)
     if pair is None:
         return None
@@ -100,7 +103,7 @@ def _of_claims(claims: Claims) -> tuple[Spans, Together | None] | None:
     lost = 0.0 if claims.runs is None else float(at_floor.min()) / (len(at_floor) * claims.runs)
     highest = (float(at_floor.mean()) - lost) * (1 - _MARGIN)
     spans = tuple(_span(claims, f, whole) if f.kind == "time" else (0.0, highest) for f in claims.figures)
-    return spans, _together(work, whole)
+    return spans, _together(work, whole), None
 
 
 def _span(claims: Claims, figure: Figure, whole: Column) -> tuple[float, float]:

@@ -24,6 +24,8 @@ RoofKind = Literal["dram", "variant", "measured", "port", "compute", "special"]
 
 MOST_PANELS: Final = 6
 MOST_LANES: Final = 12
+# How far from its roof an entry is drawn at most.
+_FARTHEST: Final = 1e6
 MOST_LABELS: Final = 12
 # Points of a card drawn at most: more than this nobody can tell apart.
 MOST_MARKS: Final = 1500
@@ -242,6 +244,8 @@ def _gathered(rows: Iterable[RowReport], background: Background) -> tuple[list[_
         found = standing(row)
         if found is None or not found[0] > 0:
             continue
+        # Beyond a factor of a million an entry stands at the edge: the axis must still show the others.
+        found = (min(max(found[0], 1 / _FARTHEST), _FARTHEST), found[1])
         count += 1
         roofs = background.labels.get(row.gpu, ())
         # One card under two labels is one card.

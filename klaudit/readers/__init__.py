@@ -6,6 +6,7 @@ A format is one module with `read(source, options) -> Iterator[Leaderboard]` and
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -64,10 +65,11 @@ def read_or_settle(path: str | Path, options: ReadOptions) -> Iterator[Leaderboa
 
     The verdicts are the same; the extra `bulk` makes them faster where the file allows it.
     """
-    with Source.open(path, options.limits) as source:
-        if options.settle is not None and source.is_a_plain_file and source.size > options.limits.plain:
-            from klaudit.readers import bulk
+    # A pipe can be opened once: only a file's size can say that the other way is worth a look.
+    if options.settle is not None and os.path.isfile(path) and os.path.getsize(path) > options.limits.plain:
+        from klaudit.readers import bulk
 
+        with Source.open(path, options.limits) as source:
             try:
                 yield from bulk.read(source, _format_of(source, options), options)
                 return

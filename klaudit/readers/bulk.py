@@ -34,6 +34,8 @@ _MOST_HELD: Final = 1_000_000
 # Above this share of a sample, settling saves nothing.
 _MOST_UNSETTLED: Final = 0.5
 _UNSETTLED: Final = 255
+# The judge forgives half as much rounding of sums.
+_MARGIN: Final = 2e-9
 _CHUNK: Final = 983_040  # eight of DuckDB's row groups
 _MEMORY: Final = "400MB"
 
@@ -67,14 +69,21 @@ def read(source: Source, format_id: str, options: ReadOptions) -> Iterator[Leade
         # Whatever is wrong with the file, the plain reader says it better.
         raise NotBulk from None
     yield from boards
-    yield _settled(counts, bounds)
+    settled = _settled(counts, bounds)
+    if settled.counts:
+        yield settled
 
 
-def _settled(counts: Mapping[str, int], bounds: Mapping[str, Bounds]) -> Settled:
-    by_label: Counter[str] = Counter()
-    for text, count in counts.items():
-        by_label[read_label(text) or ""] += count
-    return Settled(by_label, {read_label(text) or "": bounds[text].example for text in counts})
+def _settled(counts: Sequence[int], bounds: Mapping[str, Bounds]) -> Settled:
+    """The counts by code as counts by label: of each two codes the second is above the best measured figure."""
+    rows: Counter[str] = Counter()
+    above: Counter[str] = Counter()
+    for place, text in enumerate(bounds):
+        label = read_label(text) or ""
+        rows[label] += counts[2 * place] + counts[2 * place + 1]
+        above[label] += counts[2 * place + 1]
+    examples = {read_label(text) or "": known.example for text, known in bounds.items()}
+    return Settled(+rows, +above, {label: examples[label] for label in +rows})
 
 
 def _open(source: Source, format_id: str, options: ReadOptions) -> Table:
@@ -124,16 +133,18 @@ def _query(table: Table, bounds: Mapping[str, Bounds]) -> tuple[str, list[int]]:
     tests = [_test(b, [f.kinds[0] for f in layout.figures], scales) for b in bounds.values()]
     if "gpu" in layout.texts:
         arms = [
-            f"WHEN {quoted(text)} THEN CASE WHEN {test} THEN {i} ELSE {_UNSETTLED} END"
+            f"WHEN {quoted(text)} THEN CASE WHEN {test} THEN {_code(table, bounds[text], 2 * i)} ELSE {_UNSETTLED} END"
             for i, (text, test) in enumerate(zip(bounds, tests, strict=True))
         ]
         code = f"CASE CAST(c{layout.texts['gpu']} AS VARCHAR) {' '.join(arms)} ELSE {_UNSETTLED} END"
     else:
-        code = f"CASE WHEN {tests[0]} THEN 0 ELSE {_UNSETTLED} END"
+        code = f"CASE WHEN {tests[0]} THEN {_code(table, next(iter(bounds.values())), 0)} ELSE {_UNSETTLED} END"
     for index, good in layout.accepted:
         fine = sorted({t for t in table.sample[index] if not says_no(t, good)})[:_MOST_LABELS]
         among = ", ".join(map(quoted, fine)) or "NULL"
         code = f"CASE WHEN CAST(c{index} AS VARCHAR) IN ({among}) THEN {code} ELSE {_UNSETTLED} END"
+    if "date" in layout.texts:
+        code = f"CASE WHEN {_is_day(layout.texts['date'])} THEN {code} ELSE {_UNSETTLED} END"
     values = ", ".join(f"{n} AS v{i}" for i, n in enumerate(numbers))
     inner = f"SELECT *, {values} FROM {table.relation}"
     middle = f"SELECT *, CAST(coalesce({code}, {_UNSETTLED}) AS UTINYINT) AS code FROM ({inner})"
@@ -141,6 +152,36 @@ def _query(table: Table, bounds: Mapping[str, Bounds]) -> tuple[str, list[int]]:
     parts = [f"c{i}" for i in wanted] if table.numeric else ["[" + ", ".join(f"c{i}" for i in wanted) + "]"]
     cells = ", ".join(f"CASE WHEN code = {_UNSETTLED} THEN {part} END" for part in parts)
     return f"SELECT code, {cells} FROM ({middle})", wanted
+
+
+def _is_day(index: int) -> str:
+    """Whether a cell is a day or a time that the plain reader takes; any other makes a note."""
+    cell = f"CAST(c{index} AS VARCHAR)"
+    pattern = "[0-9]{4}-[0-9]{2}-[0-9]{2}([T ]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z?)?"
+    return f"regexp_full_match({cell}, '{pattern}') AND TRY_CAST(left({cell}, 10) AS DATE) >= DATE '0001-01-01'"
+
+
+def _code(table: Table, bounds: Bounds, code: int) -> str:
+    """The code of a row that is within: the next one where its figure beats the best measured one.
+
+    Only so near the roof its digits count, which say how it was rounded; where they are not plain, the judge decides.
+    """
+    if bounds.measured is None:
+        return str(code)
+    (figure,) = table.layout.figures
+    assert figure.unit is not None
+    best = bounds.measured / figure.unit.scale
+    cell, is_time = f"c{figure.index}", figure.kinds[0] == "time"
+    far = f"v0 >= {best!r}" if is_time else f"v0 <= {best!r}"
+    if figure.index in table.numeric:
+        return f"CASE WHEN {far} THEN {code} ELSE {_UNSETTLED} END"
+    decimals = f"CASE WHEN contains({cell}, '.') THEN strlen({cell}) - strpos({cell}, '.') ELSE 0 END"
+    edge = f"v0 {'+' if is_time else '-'} 0.5 * pow(10, -({decimals}))"
+    beaten = f"{edge} < {best * (1 - _MARGIN)!r}" if is_time else f"{edge} > {best * (1 + _MARGIN)!r}"
+    equal = f"{edge} >= {best!r}" if is_time else f"{edge} <= {best!r}"
+    plain = f"strlen({cell}) < 12 AND regexp_full_match({cell}, '[0-9]+([.][0-9]+)?')"
+    by_digits = f"CASE WHEN {beaten} THEN {code + 1} WHEN {equal} THEN {code} ELSE {_UNSETTLED} END"
+    return f"CASE WHEN {far} THEN {code} WHEN {plain} THEN {by_digits} ELSE {_UNSETTLED} END"
 
 
 def _number(table: Table, index: int) -> str:
@@ -173,8 +214,8 @@ def _test(bounds: Bounds, kinds: Sequence[str], scales: Sequence[float]) -> str:
 
 def _scan(
     connection: Any, table: Table, bounds: Mapping[str, Bounds], source: Source, options: ReadOptions
-) -> tuple[list[Leaderboard], dict[str, int]]:
-    """The rows that are not settled, as Leaderboards, and how many of each label are."""
+) -> tuple[list[Leaderboard], list[int]]:
+    """The rows that are not settled, as Leaderboards, and how many there are of each code."""
     query, wanted = _query(table, bounds)
     comma: Comma = "unclear" if options.decimal is None else "thousands"
     assembler = Assembler(source.name, table.layout, options, comma, table.unit_of_lines)
@@ -183,7 +224,7 @@ def _scan(
     rows = 0
     # In the order of the file, which is what makes a row's place its line.
     for batch in connection.sql(query).to_arrow_reader(_CHUNK):
-        codes = batch.column(0).to_numpy(zero_copy_only=False)
+        codes = parquet.values_of(batch.column(0)).astype(np.int64)
         counts += np.bincount(codes, minlength=len(counts))
         rest.add(batch, np.flatnonzero(codes == _UNSETTLED), rows + table.first_line)
         rows += len(codes)
@@ -193,10 +234,7 @@ def _scan(
             options.progress(rows, min(source.size, source.size * rows // max(table.rows, 1)))
     if not rows:
         raise NotBulk
-    settled: Counter[str] = Counter()
-    for text, count in zip(bounds, counts.tolist(), strict=False):
-        settled[text] += count
-    return rest.finish(), +settled
+    return rest.finish(), counts.tolist()
 
 
 class _Rest:
@@ -218,7 +256,7 @@ class _Rest:
         self.held += len(places)
         self._lines += (places + first).tolist()
         if batch.num_columns == 2:
-            flat = batch.column(1).drop_null().flatten().to_pylist()
+            flat = batch.column(1).flatten().to_pylist()
             parts = [flat[i :: len(self._wanted)] for i in range(len(self._wanted))]
         else:
             parts = [parquet.texts(column.take(places)) for column in batch.columns[1:]]

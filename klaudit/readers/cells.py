@@ -184,7 +184,7 @@ class _Batch:
     def _days(self, index: int) -> NDArray[np.datetime64]:
         days, bad = read_days(self.columns[index])
         for row in bad:
-            self._note(row, index, "not-a-number", "is no date: write 2026-03-01 or 2026-03-01T12:00:00Z")
+            self._note(row, index, "unknown-date", "is no date: write 2026-03-01 or 2026-03-01T12:00:00Z")
         return days
 
     def _note(self, row: int, index: int, rule: str, reason: str, fatal: bool = False) -> None:

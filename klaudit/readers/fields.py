@@ -163,6 +163,8 @@ class _Planner:
         self.numbers: dict[str, list[int]] = {}
         self.texts: dict[str, list[int]] = {}
         self.accepted: list[tuple[int, bool]] = []
+        # Where a board's rules never changed, no date decides anything.
+        self.idle = {"date"} if options.board is not None and len(options.board.eras) == 1 else set()
 
     def plan(self) -> Layout:
         """Hear every column, then choose."""
@@ -178,7 +180,7 @@ class _Planner:
             raise InputError(self._nothing_usable())
         return Layout(
             headers=tuple(h.text for h in self.headers),
-            texts={field: indexes[0] for field, indexes in self.texts.items()},
+            texts={field: indexes[0] for field, indexes in self.texts.items() if field not in self.idle},
             accepted=tuple(self.accepted),
             figures=figures,
             sizes=tuple(p for f, p in chosen.items() if f in self.sizes),

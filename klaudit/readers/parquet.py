@@ -10,6 +10,8 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from klaudit.errors import InputError, UsageError
 from klaudit.leaderboard import Leaderboard
 from klaudit.readers import kernelbot
@@ -22,7 +24,9 @@ from klaudit.readers.tables import Table, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from numpy.typing import NDArray
 
+_KINDS: Final = {"halffloat": "f2", "float": "f4", "uint8": "u1"}
 _BATCH_CELLS: Final = 1_000_000
 # Row groups whose labels are looked at, and rows of each.
 _LOOKS: Final = 8
@@ -126,15 +130,17 @@ def texts(column: pa.Array) -> list[str]:
 
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    if pa.types.is_floating(column.type):
+    if pa.types.is_floating(column.type) and not pa.types.is_float64(column.type):
         # Of a narrow float the fewest digits are fewer than Python's own float would show.
-        values = column.to_numpy(zero_copy_only=False)
         kept = column.is_valid().to_pylist()
-        return [
-            str(v) if ok else ""
-            for v, ok in zip(values.tolist() if values.dtype == "f8" else values, kept, strict=True)
-        ]
+        return [str(v) if is_there else "" for v, is_there in zip(values_of(column), kept, strict=True)]
     return ["" if v is None else _text(v) for v in column.to_pylist()]
+
+
+def values_of(column: pa.Array) -> NDArray[np.generic]:
+    """A column of numbers as it lies in memory; pyarrow's own way would import pandas, where that is installed."""
+    kind = np.dtype(_KINDS[str(column.type)])
+    return np.frombuffer(column.buffers()[1], kind, len(column), column.offset * kind.itemsize)
 
 
 def _text(value: object) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Final
 
+from klaudit.errors import FormulaError
 from klaudit.readers.strict_yaml import Section, open_spec
 from klaudit.workload import DTYPE_BYTES, Count, Workload
 
 _SIZE_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
+# Every size at which a formula is tried when it is read.
+_TRIAL: Final = 1024.0
 # `b` is the bytes of an element; the others are functions of formulas.
 _RESERVED: Final = ("b", "min", "max", "ceil", "floor", "log2", "sqrt")
 
@@ -75,4 +79,11 @@ def _read_count(spec: Section, key: str, names: tuple[str, ...], why: str = "why
         source = count.source() if sourced or "source" in count else ""
         # The board's own count needs its source; the bytes and the least count need their reason.
         reason = count.text(why, "" if why == "note" else None)
-        return Count(count.formula("formula", names), reason, source)
+        formula = count.formula("formula", names)
+        try:
+            value = formula(dict.fromkeys(names, _TRIAL))
+        except FormulaError as error:
+            raise count.error(f"{count.path}.formula: {error}", "formula") from None
+        if not (isinstance(value, float) and 0 <= value < math.inf):
+            raise count.error(f"{count.path}.formula is {value} where every size is {_TRIAL:g}", "formula")
+        return Count(formula, reason, source)
