@@ -132,8 +132,11 @@ class Gpu:
     def fastest_pipe(self, dtype: str) -> Peak | None:
         """The best dense peak that may do the work of `dtype` less precisely, or None where no figure is known.
 
-        Floating-point work stays in floating-point formats; integers, and work of unknown dtype, may use any pipe.
+        Floating-point work stays in floating-point formats; integers, and work of unknown dtype, may use any pipe. But
+        of integers for which the card's spec has no rate nothing is known: its pipes may be faster than all listed.
         """
+        if dtype and "float" not in dtype and self.peak(dtype) is None:
+            return None
         usable = [p for p in self.peaks if "float" in p.dtype or "float" not in dtype]
         return max(usable, key=lambda p: p.rate, default=None)
 

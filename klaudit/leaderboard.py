@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from klaudit.errors import InputError
@@ -174,6 +174,26 @@ class Leaderboard:
 
     def __len__(self) -> int:
         return len(self.lines)
+
+    def take(self, rows: NDArray[np.intp]) -> Leaderboard:
+        """Some of the rows, in ascending order."""
+        import numpy as np
+
+        places = dict(zip(rows.tolist(), range(len(rows)), strict=True)) if self.troubles else {}
+        return replace(
+            self,
+            lines=self.lines[rows],
+            entries=[self.entries[row] for row in rows.tolist()],
+            gpu_codes=self.gpu_codes[rows],
+            figures=tuple(replace(f, value=f.value[rows], low=f.low[rows], high=f.high[rows]) for f in self.figures),
+            days=None if self.days is None else self.days[rows],
+            sizes={name: column[rows] for name, column in self.sizes.items()},
+            work={name: column[rows] for name, column in self.work.items()},
+            dtype_codes=None if self.dtype_codes is None else self.dtype_codes[rows],
+            runs=None if self.runs is None else self.runs[rows],
+            troubles=tuple(replace(t, row=places[t.row]) for t in self.troubles if t.row in places),
+            paths=None if self.paths is None else tuple(np.array(self.paths, dtype=object)[rows]),
+        )
 
     @classmethod
     def from_arrays(

@@ -207,10 +207,11 @@ def _smallest_sets(
     return sufficient
 
 
-def find_slips(claims: Claims) -> tuple[NDArray[np.int64], Column]:
+def find_slips(claims: Claims, *, under_roof: bool = True) -> tuple[NDArray[np.int64], Column]:
     """For each row the figure and the factor that would bring it under the roof, without conditions.
 
-    Only rows with two figures over all cases: one figure alone does not say which is wrong.
+    Only rows with two figures over all cases: one figure alone does not say which is wrong. Without `under_roof` it is
+    enough that the figures agree then.
 
     Returns
     -------
@@ -228,7 +229,9 @@ def find_slips(claims: Claims) -> tuple[NDArray[np.int64], Column]:
     for (j, figure), factor in itertools.product(whole, SLIPS):
         slid = replace(figure, value=figure.value * factor, low=figure.low * factor, high=figure.high * factor)
         trial = replace(claims, figures=(*claims.figures[:j], slid, *claims.figures[j + 1 :]))
-        mended = enough & np.isfinite(figure.value) & (index < 0) & ~contradictory(trial) & possible(trial, 0)
+        mended = enough & np.isfinite(figure.value) & (index < 0) & ~contradictory(trial)
+        if under_roof:
+            mended &= possible(trial, 0)
         index[mended], factors[mended] = j, factor
     return index, factors
 

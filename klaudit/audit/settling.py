@@ -1,10 +1,12 @@
 """Which rows are within for sure, by their label and figures alone: the roof test as a few comparisons.
 
-Readers of large files apply it while they read, and hand on only the rows that need their digits and the full judge.
+Readers of large files apply it while they read, and hand on only the rows that need their digits and the full judge;
+an audit that keeps no rows applies it to what other readers hand it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,13 +18,11 @@ from klaudit.audit.grouping import Grouping, usable
 from klaudit.audit.search import ceiling, worlds
 from klaudit.board import Board
 from klaudit.catalog import Catalog
-from klaudit.leaderboard import Bounds, FigureColumn, Leaderboard, Together
+from klaudit.leaderboard import Bounds, FigureColumn, Leaderboard, Settled, Together
 from klaudit.roofline import dram_floor
 from klaudit.verdict import Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from numpy.typing import NDArray
 
     Column = NDArray[np.float64]
@@ -44,6 +44,76 @@ def settler(
     """
     chosen = policy or Policy()
     return lambda label, figures: _bounds(label, figures, catalog, board, chosen)
+
+
+class Settling:
+    """Takes the rows that are within for sure out of batches before they are judged."""
+
+    def __init__(self, catalog: Catalog, board: Board | None, policy: Policy) -> None:
+        self._find = settler(catalog, board, policy)
+        self._known: dict[tuple[object, ...], Bounds | None] = {}
+
+    def split(self, batch: Leaderboard) -> tuple[Settled | None, Leaderboard]:
+        """The rows of a batch that are settled, as counts, and the others."""
+        aside = (batch.sizes, batch.work, batch.dtype_codes is not None)
+        if any(aside) or any(f.case is not None or f.fastest for f in batch.figures):
+            return None, batch
+        labels = (*batch.gpu_labels, "")
+        # Code -1 is the last label.
+        bounds = [self._bounds(label, batch.figures) for label in labels]
+        inside = _inside_bounds(batch, bounds)
+        inside[[trouble.row for trouble in batch.troubles]] = False
+        if not inside.any():
+            return None, batch
+        codes = np.where(batch.gpu_codes < 0, len(labels) - 1, batch.gpu_codes)
+        counts = np.bincount(codes[inside], minlength=len(labels)).tolist()
+        above = np.bincount(codes[inside & _above_measured(batch, bounds)], minlength=len(labels)).tolist()
+        present = [i for i, count in enumerate(counts) if count]
+        settled = Settled(
+            {labels[i]: counts[i] for i in present},
+            {labels[i]: above[i] for i in present},
+            {labels[i]: known.example for i in present if (known := bounds[i]) is not None},
+        )
+        return settled, batch.take(np.flatnonzero(~inside))
+
+    def _bounds(self, label: str, figures: Sequence[FigureColumn]) -> Bounds | None:
+        key = (label, *((f.kind, f.rule) for f in figures))
+        if key not in self._known:
+            self._known[key] = self._find(label, figures)
+        return self._known[key]
+
+
+def _inside_bounds(batch: Leaderboard, bounds: Sequence[Bounds | None]) -> NDArray[np.bool_]:
+    """Rows inside the bounds of their label; no comparison with the NaN of a label without any is true."""
+    codes, figures = batch.gpu_codes, batch.figures
+    none = [(np.nan, np.nan)] * len(figures)
+    spans = np.array([none if b is None else b.spans for b in bounds])
+    inside = np.ones(len(batch), dtype=np.bool_)
+    for place, figure in enumerate(figures):
+        low, high = spans[:, place, 0], spans[:, place, 1]
+        inside &= (figure.value > 0) & (figure.value >= low[codes]) & (figure.value <= high[codes])
+    pairs = [None if b is None else b.together for b in bounds]
+    if any(pairs):
+        time, rate = sorted(figures, key=lambda f: f.kind != "time")
+        product = np.array([np.nan if p is None else p.product for p in pairs])
+        inside &= rate.value * time.value >= product[codes]
+        for index in range(max(len(p.lines) for p in pairs if p is not None)):
+            lines = [p.lines[index] if p is not None and index < len(p.lines) else (0.0, 0.0) for p in pairs]
+            intercept, slope = np.array(lines).T
+            inside &= rate.value >= intercept[codes] + slope[codes] * time.value
+    return inside
+
+
+def _above_measured(batch: Leaderboard, bounds: Sequence[Bounds | None]) -> NDArray[np.bool_]:
+    """Rows whose one figure beats the best measured one, rounding forgiven."""
+    if len(batch.figures) != 1:
+        return np.zeros(len(batch), dtype=np.bool_)
+    (figure,) = batch.figures
+    measured = [np.nan if b is None or b.measured is None else b.measured for b in bounds]
+    best = np.array(measured)[batch.gpu_codes]
+    if figure.kind == "time":
+        return np.asarray(figure.high < best * (1 - averages.EDGE))
+    return np.asarray(figure.low > best * (1 + averages.EDGE))
 
 
 def _bounds(
