@@ -44,11 +44,14 @@ def options_for(known: Catalog, board: Board | None, policy: Policy, **others: o
     )  # fmt: skip
 
 
-def report(path: Path, known: Catalog, options: ReadOptions, board: Board | None, policy: Policy) -> str:
+def report(
+    path: Path, known: Catalog, options: ReadOptions, board: Board | None, policy: Policy, keep_rows: bool = False
+) -> str:
     """The whole report as CI gets it, or the error."""
     out = io.StringIO()
     try:
-        found = klaudit.audit.audit(read_or_settle(path, options), known, board, policy, sources=(str(path),))
+        batches = read_or_settle(path, options)
+        found = klaudit.audit.audit(batches, known, board, policy, sources=(str(path),), keep_rows=keep_rows)
         by_gpu = {label: (dict(s.counts), s.above_measured) for label, s in found.by_gpu.items()}
         write("concise", found, out, View(200, False, "flagged", "decimal"))
         return f"{out.getvalue()}\n{sorted(by_gpu.items())}\n{sorted(found.background().labels)}"
@@ -57,12 +60,14 @@ def report(path: Path, known: Catalog, options: ReadOptions, board: Board | None
 
 
 def same(path: Path, known: Catalog, board_id: str | None, policy: Policy | None = None, **others: object) -> str:
-    """The report of both paths, which is one."""
+    """The report of both paths, and of an audit that judges and keeps every row: they are one."""
     board = known.board(board_id) if board_id else None
     policy = policy or Policy(workload="" if board else "kl-divergence")
     options = options_for(known, board, policy, **others)
     bulk = report(path, known, options, board, policy)
-    assert bulk == report(path, known, replace(options, settle=None), board, policy)
+    plain = replace(options, settle=None)
+    assert bulk == report(path, known, plain, board, policy)
+    assert bulk == report(path, known, plain, board, policy, keep_rows=True)
     return bulk
 
 
@@ -133,6 +138,20 @@ def test_any_table(tmp_path: Path, known: Catalog, table: str, board: str | None
     path = tmp_path / "rows.csv"
     path.write_text(table, encoding="utf-8", newline="")
     same(path, known, board)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.sampled_from(LABELS), st.lists(st.floats(0.3, 3), min_size=5, max_size=5)), max_size=12))
+def test_any_cases(tmp_path: Path, known: Catalog, rows: list[tuple[str, list[float]]]) -> None:
+    """Rows with a time for each case come out the same, counted or kept."""
+    board = known.board(KL)
+    lines = [",".join(["entry", "gpu", *(f"{case.name} (us)" for case in board.cases)])]
+    for index, (label, shares) in enumerate([*rows, ("T4", [2.0] * 5)]):
+        times = [12 * case.sizes["n"] / 3.35e6 * share for case, share in zip(board.cases, shares, strict=True)]
+        lines.append(",".join([f"e{index}", label, *(f"{time:.2f}" for time in times)]))
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(lines))
+    same(path, known, KL)
 
 
 def board_of(rows: int, spread: float = 0.5, figures: int = 2) -> str:

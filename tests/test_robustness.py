@@ -144,7 +144,7 @@ def test_a_pipe(pipe: Callable[[bytes, bytes], Path], tmp_path: Path) -> None:
 
 def test_directories_sockets_and_devices(tmp_path: Path) -> None:
     """What is no file says what it is."""
-    refused(bounded("check", tmp_path), "is a directory: name a file in it")
+    refused(bounded("check", tmp_path), "is a folder without leaderboards")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(tmp_path / "socket"))
         refused(bounded("check", tmp_path / "socket"), "cannot be opened")

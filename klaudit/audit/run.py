@@ -17,7 +17,7 @@ from klaudit.audit.grouping import Grouping, usable
 from klaudit.audit.judgement import Judgement
 from klaudit.audit.keeping import Accepting, Keeping
 from klaudit.audit.search import Judged, find_slips, judge_claims, possible
-from klaudit.audit.settling import Settling
+from klaudit.audit.settling import Gathered, Settling
 from klaudit.board import Board, Era
 from klaudit.catalog import Catalog
 from klaudit.floors import relevant
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     Index = NDArray[np.intp]
 
 
+# Rows that are left of settled batches and judged at once.
+_ENOUGH: Final = 32_768
 _BORDER: Final = np.timedelta64(1, "D")
 _TOO_COARSE: Final = "the time is zero to its last printed digit, which is longer than the roof: print more digits"
 _BEYOND: Final = "its score is above the limit of every card known"
@@ -258,22 +260,28 @@ def audit(
     policy = policy or Policy()
     gathering = Gathering(Keeping(max_findings, accept), keep_rows, policy.gpu, accept)
     met = Met(board, catalog, policy.sizes)
-    settling = None if keep_rows else Settling(catalog, board, policy)
+    settling, gathered = Settling(catalog, board, policy), Gathered(0 if keep_rows else _ENOUGH)
+
+    def take(parts: Iterable[Leaderboard]) -> None:
+        for part in parts:
+            judgement = judge(part, catalog, board, policy)
+            gathering.add(judgement)
+            met.add(judgement)
+
     for batch in batches:
         settled, rest = (batch, None) if isinstance(batch, Settled) else (None, batch)
-        if rest is not None and settling is not None:
+        if rest is not None and not keep_rows:
             gathering.name(rest)
             settled, rest = settling.split(rest)
         if settled is not None:
+            # One row of each label tells what its rows were judged on.
             for label in gathering.settle(settled):
                 example = judge(settled.examples[label], catalog, board, policy)
                 gathering.note(example)
                 met.add(example)
-        if rest is None or not len(rest):
-            continue
-        judgement = judge(rest, catalog, board, policy)
-        gathering.add(judgement)
-        met.add(judgement)
+        if rest is not None and len(rest):
+            take(gathered.add(rest))
+    take(gathered.finish())
     ruled_out, allowed = _considered(board, policy)
     return Audit(
         version=__version__,

@@ -6,8 +6,10 @@ an audit that keeps no rows applies it to what other readers hand it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 _CHORDS: Final = 4
 # Sums of floats in another order differ by less.
 _MARGIN: Final = 1e-12
+_TINY: Final = float(np.finfo(np.float64).tiny)
 
 
 def settler(
@@ -55,8 +58,7 @@ class Settling:
 
     def split(self, batch: Leaderboard) -> tuple[Settled | None, Leaderboard]:
         """The rows of a batch that are settled, as counts, and the others."""
-        aside = (batch.sizes, batch.work, batch.dtype_codes is not None)
-        if any(aside) or any(f.case is not None or f.fastest for f in batch.figures):
+        if batch.sizes or batch.work or batch.dtype_codes is not None or any(f.fastest for f in batch.figures):
             return None, batch
         labels = (*batch.gpu_labels, "")
         # Code -1 is the last label.
@@ -77,7 +79,7 @@ class Settling:
         return settled, batch.take(np.flatnonzero(~inside))
 
     def _bounds(self, label: str, figures: Sequence[FigureColumn]) -> Bounds | None:
-        key = (label, *((f.kind, f.rule) for f in figures))
+        key = (label, *((f.kind, f.rule, f.case) for f in figures))
         if key not in self._known:
             self._known[key] = self._find(label, figures)
         return self._known[key]
@@ -91,7 +93,10 @@ def _inside_bounds(batch: Leaderboard, bounds: Sequence[Bounds | None]) -> NDArr
     inside = np.ones(len(batch), dtype=np.bool_)
     for place, figure in enumerate(figures):
         low, high = spans[:, place, 0], spans[:, place, 1]
-        inside &= (figure.value > 0) & (figure.value >= low[codes]) & (figure.value <= high[codes])
+        # A bare zero is no figure. NaN low ends are the labels without bounds.
+        inside &= figure.value > 0 if np.all(low == 0) else figure.value >= np.maximum(low, _TINY)[codes]
+        if not np.isinf(high[~np.isnan(high)]).all():
+            inside &= figure.value <= high[codes]
     pairs = [None if b is None else b.together for b in bounds]
     if any(pairs):
         time, rate = sorted(figures, key=lambda f: f.kind != "time")
@@ -163,6 +168,10 @@ def _of_claims(claims: Claims) -> tuple[Spans, Together | None, float | None] | 
         return (_span(claims, figure, whole),), None, best
     if measured is not None:
         whole = np.maximum(whole, measured)
+    cases = {figure.case for figure in claims.figures if figure.kind == "time" and not figure.fastest}
+    if len(cases) == len(claims.figures) and None not in cases:
+        # A time for each case: nothing that they could contradict.
+        return tuple(_span(claims, figure, whole) for figure in claims.figures), None, None
     pair = _mean_pair(claims)
     if pair is None:
         return None
@@ -212,3 +221,76 @@ def _inside(spans: Spans, together: Together | None, figures: Sequence[FigureCol
     ((lowest, _),) = (span for span, figure in zip(spans, figures, strict=True) if figure.kind == "time")
     time = 10 * lowest
     return [time if figure.kind == "time" else 1.5 * together.product / time for figure in figures]
+
+
+class Gathered:
+    """What is left of batches of which most rows were settled, until there is enough to judge at once."""
+
+    def __init__(self, enough: int) -> None:
+        self._enough = enough
+        self._parts: list[Leaderboard] = []
+        self._rows = 0
+
+    def add(self, batch: Leaderboard) -> Iterator[Leaderboard]:
+        """Take in a batch; gives what is to be judged now, in order."""
+        if self._parts and not _alike(self._parts[0], batch):
+            yield from self.finish()
+        self._parts.append(batch)
+        self._rows += len(batch)
+        if self._rows >= self._enough:
+            yield from self.finish()
+
+    def finish(self) -> Iterator[Leaderboard]:
+        """What is left."""
+        parts, self._parts, self._rows = self._parts, [], 0
+        if sum(map(len, parts)):
+            yield parts[0] if len(parts) == 1 else _join(parts)
+
+
+def _alike(first: Leaderboard, second: Leaderboard) -> bool:
+    """Whether two batches have the same columns, none of which is particular to its batch."""
+
+    def form(batch: Leaderboard) -> tuple[object, ...]:
+        figures = tuple((f.kind, f.rule, f.case, f.header, f.unit, f.fastest) for f in batch.figures)
+        return (batch.source, figures, batch.days is None, batch.runs is None, batch.paths is None)
+
+    plain = not any((b.sizes or b.work or b.dtype_codes is not None) for b in (first, second))
+    return plain and form(first) == form(second)
+
+
+def _join(parts: Sequence[Leaderboard]) -> Leaderboard:
+    """Batches of one form as one."""
+    labels = tuple(dict.fromkeys(label for part in parts for label in part.gpu_labels))
+    places = {label: place for place, label in enumerate(labels)}
+    # The last entry serves rows without a label, whose code is -1.
+    codes = [np.array([*(places[label] for label in part.gpu_labels), -1])[part.gpu_codes] for part in parts]
+    starts = itertools.accumulate(map(len, parts), initial=0)
+    first = parts[0]
+
+    def together(read: Callable[[Leaderboard], NDArray[Any] | None]) -> NDArray[Any]:
+        return np.concatenate([column for part in parts if (column := read(part)) is not None])
+
+    return Leaderboard(
+        source=first.source,
+        lines=together(lambda part: part.lines),
+        entries=[entry for part in parts for entry in part.entries],
+        gpu_labels=labels,
+        gpu_codes=np.concatenate(codes),
+        figures=tuple(
+            replace(
+                figure,
+                value=np.concatenate([part.figures[place].value for part in parts]),
+                low=np.concatenate([part.figures[place].low for part in parts]),
+                high=np.concatenate([part.figures[place].high for part in parts]),
+            )
+            for place, figure in enumerate(first.figures)
+        ),
+        days=None if first.days is None else together(lambda part: part.days),
+        runs=None if first.runs is None else together(lambda part: part.runs),
+        troubles=tuple(
+            replace(trouble, row=trouble.row + start)
+            for part, start in zip(parts, starts, strict=False)
+            for trouble in part.troubles
+        ),
+        paths=None if first.paths is None else tuple(path for part in parts for path in part.paths or ()),
+    )

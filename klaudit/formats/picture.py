@@ -245,14 +245,14 @@ def _gathered(rows: Iterable[RowReport], background: Background) -> tuple[list[_
         if found is None or not found[0] > 0:
             continue
         # Beyond a factor of a million an entry stands at the edge: the axis must still show the others.
-        found = (min(max(found[0], 1 / _FARTHEST), _FARTHEST), found[1])
+        ratio = min(max(found[0], 1 / _FARTHEST), _FARTHEST) if math.isfinite(found[0]) else found[0]
         count += 1
         roofs = background.labels.get(row.gpu, ())
         # One card under two labels is one card.
         key = tuple((r.gpu.id, r.gpu.count) for r in _cards(roofs)) or row.gpu
         group = groups.setdefault(key, _Group(roofs=roofs))
         group.labels[row.gpu] = None
-        group.marks.append(_mark(place, row, *found, roofs))
+        group.marks.append(_mark(place, row, ratio, found[1], roofs))
     return sorted(groups.values(), key=lambda g: g.weight, reverse=True), count
 
 
