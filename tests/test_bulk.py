@@ -16,10 +16,11 @@ import klaudit
 from klaudit.audit.settling import settler
 from klaudit.board import Board
 from klaudit.catalog import Catalog
-from klaudit.errors import KlauditError
+from klaudit.errors import InputError, KlauditError
 from klaudit.formats import View, write
 from klaudit.leaderboard import FigureColumn, Leaderboard, Settled
 from klaudit.readers import ReadOptions, read, read_or_settle
+from klaudit.readers.folder import expand
 from klaudit.readers.limits import Limits
 from klaudit.verdict import Policy, Verdict
 
@@ -35,6 +36,12 @@ FILES = sorted([*BOARDS.glob("*.csv"), *FOLDER.glob("*.csv")])
 @pytest.fixture(scope="module")
 def known() -> Catalog:
     return catalog()
+
+
+@pytest.fixture(autouse=True)
+def settle_few_rows_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small tables are judged outright otherwise."""
+    monkeypatch.setattr("klaudit.audit.settling.FEW", 0)
 
 
 def options_for(known: Catalog, board: Board | None, policy: Policy, **others: object) -> ReadOptions:
@@ -297,3 +304,13 @@ def test_bounds_are_safe(known: Catalog, label: str, board_id: str, kinds: tuple
     if bounds.measured is None and inside.all():
         assert found.summary.above_measured == 0
     assert klaudit.audit.judge(bounds.example, known, board, policy).verdict[0] == Verdict.WITHIN
+
+
+def test_patterns(tmp_path: Path) -> None:
+    """A pattern that the shell left alone names the files that fit, by name; one that fits nothing is an error."""
+    for name in ("b.csv", "a.csv", "c.txt", "[x].csv"):
+        (tmp_path / name).write_text("entry,gpu,gflops\na,T4,1\n")
+    assert expand([str(tmp_path / "?.csv")]) == (str(tmp_path / "a.csv"), str(tmp_path / "b.csv"))
+    assert expand([str(tmp_path / "[x].csv")]) == (str(tmp_path / "[x].csv"),)
+    with pytest.raises(InputError, match="no file fits"):
+        expand([str(tmp_path / "*.jsonl")])

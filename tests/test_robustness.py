@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gzip
+import importlib
+import io
 import json
 import os
 import resource
@@ -23,7 +26,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from klaudit.errors import InputError, KlauditError, UsageError
-from klaudit.readers import READERS, ReadOptions, read
+from klaudit.leaderboard import Leaderboard
+from klaudit.readers import READERS, ReadOptions, _format_of, read
 from klaudit.readers.limits import Limits
 from klaudit.readers.source import Source
 
@@ -223,7 +227,14 @@ def test_ctrl_c(tmp_path: Path, while_writing: bool) -> None:
         str(out / "report.json"),
     ]
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT, env=environment(), text=True
+        command,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+        env=environment(),
+        text=True,
+        # A job in the background of a shell ignores the signal, and its children would too.
+        preexec_fn=functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     ) as run:
         assert run.stdin is not None
         run.stdin.write("entry,gpu,mean_gflops\n" + "forged,T4,1500\n" * 30_000)
@@ -278,27 +289,42 @@ PIECES = [
 FORCED = [None, *sorted(set(READERS) - {"parquet"})]
 
 
-@settings(max_examples=300, deadline=None)
-@given(st.one_of(spoiled(), st.binary(max_size=300)), st.sampled_from(FORCED))
-def test_no_bytes_are_a_bug(content: bytes, input_format: str | None) -> None:
-    """Whatever a file holds, and whatever format it is taken for, reading it ends in rows or a user's error."""
-    import io
-
-    from klaudit.readers import _format_of, importlib
-
-    options = ReadOptions(input_format=input_format, batch_rows=3)
+def read_bytes(content: bytes, input_format: str | None, limits: Limits | None = None) -> list[Leaderboard]:
+    """The batches of a file that holds these bytes, each of one length throughout; none where that is the user's."""
+    options = ReadOptions(input_format=input_format, batch_rows=3, limits=limits or Limits())
+    boards = []
     with contextlib.suppress(KlauditError):
-        source = Source("fuzz", io.BytesIO(content))
+        source = Source("fuzz", io.BytesIO(content), options.limits)
         for board in importlib.import_module(READERS[_format_of(source, options)]).read(source, options):
             assert len(board) > 0
             assert all(len(f.value) == len(board) for f in board.figures)
             assert all(0 <= t.row < len(board) for t in board.troubles)
+            boards.append(board)
+    return boards
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(spoiled(), st.binary(max_size=300)), st.sampled_from(FORCED))
+def test_no_bytes_are_a_bug(content: bytes, input_format: str | None) -> None:
+    """Whatever a file holds, and whatever format it is taken for, reading it ends in rows or a user's error."""
+    read_bytes(content, input_format)
+
+
+def test_the_corpus_of_the_fuzzer() -> None:
+    """What atheris found worth keeping stays read without a bug; the first byte names the format."""
+    formats = (None, *sorted(READERS))
+    files = sorted((ROOT / "fuzz" / "corpus").iterdir())
+    assert files
+    for file in files:
+        content = file.read_bytes()
+        forced = formats[content[0] % len(formats)]
+        if forced != "parquet":
+            read_bytes(content[1:], forced, Limits(line=4096, cell=1024, columns=200, document=8192, depth=20))
 
 
 scalars = st.one_of(st.none(), st.booleans(), st.integers(-9, 10**20), st.floats(), st.text(max_size=8))
-anything = st.recursive(
-    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3)
-)
+lists = st.lists(scalars, max_size=3)
+anything = scalars | lists | st.dictionaries(st.text(max_size=6), scalars | lists, max_size=3)
 KEYS = ("username", "gpuType", "gflops", "runtime", "submission_score", "user_name", "benchmarkResults", "runs", "name")
 members = st.dictionaries(st.sampled_from(KEYS), anything, max_size=6)
 
@@ -311,15 +337,11 @@ members = st.dictionaries(st.sampled_from(KEYS), anything, max_size=6)
 )
 def test_every_json_record_is_carried(records: list[object], input_format: str, as_lines: bool) -> None:
     """At least one row comes out for each record that goes in, in order, and each row's number is its own."""
-    import io
-
     text = "\n".join(map(json.dumps, records)) if as_lines else json.dumps(records)
     if as_lines and isinstance(records[0], list):
         return  # a file that starts with a bracket is one array
     module = READERS[input_format]
     source = Source("fuzz", io.BytesIO(text.encode("utf-8", "surrogatepass")))
-    import importlib
-
     boards = list(importlib.import_module(module).read(source, ReadOptions(batch_rows=3)))
     numbers = [int(n) for b in boards for n in b.lines]
     assert numbers == sorted(numbers)

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 _CHORDS: Final = 4
 # Sums of floats in another order differ by less.
 _MARGIN: Final = 1e-12
+# Rows that are judged sooner than their labels' bounds are found.
+FEW: Final = 2_000
 _TINY: Final = float(np.finfo(np.float64).tiny)
 
 
@@ -58,6 +60,8 @@ class Settling:
 
     def split(self, batch: Leaderboard) -> tuple[Settled | None, Leaderboard]:
         """The rows of a batch that are settled, as counts, and the others."""
+        if len(batch) < FEW:
+            return None, batch
         if batch.sizes or batch.work or batch.dtype_codes is not None or any(f.fastest for f in batch.figures):
             return None, batch
         labels = (*batch.gpu_labels, "")
