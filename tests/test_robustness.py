@@ -248,7 +248,8 @@ def test_ctrl_c(tmp_path: Path, while_writing: bool) -> None:
         if not while_writing:
             run.stdin.close()
         assert run.stderr is not None
-        assert run.wait(30) == 130
+        # Where the signal comes while a module is made, Python dies of it in the end: a shell says 130 of both.
+        assert run.wait(30) in (130, -signal.SIGINT)
         assert run.stderr.read().strip() == "klaudit: interrupted; nothing was written"
     assert not list(out.iterdir())
 
