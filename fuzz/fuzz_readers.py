@@ -1,9 +1,9 @@
 """Feeds every reader with whatever atheris finds: each input must end in rows or in an error of the user's.
 
     python -m venv /tmp/fuzz && /tmp/fuzz/bin/pip install atheris numpy click pyyaml rich zstandard pyarrow
-    PYTHONPATH=. /tmp/fuzz/bin/python fuzz/fuzz_readers.py fuzz/corpus tests/formats tests/boards -max_total_time=600
+    PYTHONPATH=. /tmp/fuzz/bin/python fuzz/fuzz_readers.py fuzz/corpus -max_total_time=600 -rss_limit_mb=0
 
-The first byte of an input chooses the reader that it is forced on; the rest is the file. A finding is kept as
+The fuzzer itself grows by some kilobytes an input, hence no limit on its memory. The first byte of an input chooses the reader that it is forced on; the rest is the file. A finding is kept as
 crash-*; put it into fuzz/corpus once it is mended, where `tests/test_robustness.py` reads it for ever.
 """
 
