@@ -3,8 +3,9 @@
     python -m venv /tmp/fuzz && /tmp/fuzz/bin/pip install atheris numpy click pyyaml rich zstandard pyarrow
     PYTHONPATH=. /tmp/fuzz/bin/python fuzz/fuzz_readers.py fuzz/corpus -max_total_time=600 -rss_limit_mb=0
 
-The fuzzer itself grows by some kilobytes an input, hence no limit on its memory. The first byte of an input chooses the reader that it is forced on; the rest is the file. A finding is kept as
-crash-*; put it into fuzz/corpus once it is mended, where `tests/test_robustness.py` reads it for ever.
+The first byte of an input chooses the reader that it is forced on; the rest is the file. The fuzzer itself grows by
+some kilobytes an input, hence no limit on its memory. A finding is kept as crash-*; once it is mended it belongs into
+fuzz/corpus, where `tests/test_robustness.py` reads it for ever.
 """
 
 from __future__ import annotations
