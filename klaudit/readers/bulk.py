@@ -223,7 +223,10 @@ def _scan(
     counts = np.zeros(_UNSETTLED + 1, dtype=np.int64)
     rows = 0
     # In the order of the file, which is what makes a row's place its line.
-    for batch in connection.sql(query).to_arrow_reader(_CHUNK):
+    relation = connection.sql(query)
+    # DuckDB before 1.5 has the same under an older name.
+    stream = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+    for batch in stream(_CHUNK):
         codes = parquet.values_of(batch.column(0)).astype(np.int64)
         counts += np.bincount(codes, minlength=len(counts))
         rest.add(batch, np.flatnonzero(codes == _UNSETTLED), rows + table.first_line)
