@@ -63,12 +63,6 @@ class CaseFindings:
     fraction: float
     trials: tuple[Trial, ...]
 
-    @property
-    def cheapest(self) -> Trial | None:
-        """The accepted submission that moves the fewest bytes, if it moves fewer than are compulsory."""
-        accepted = [t for t in self.trials if t.accepted and not t.honest and t.traffic < self.compulsory]
-        return min(accepted, key=lambda t: t.traffic, default=None)
-
 
 @dataclass(frozen=True, slots=True)
 class Program:

@@ -37,7 +37,6 @@ class Condition:
     id: str
     plain: str
     help: str
-    allowed_by_default: bool = True
 
 
 # In the order in which ties are broken: the more ordinary fact first.

@@ -16,8 +16,6 @@ from klaudit.workload import DTYPE_BYTES
 ROUNDED: Final = 0.03
 # What a terabyte is larger by where it means 2**40 bytes.
 BINARY_TERA: Final = 2**40 / 1e12
-# What a gigabyte is larger by where it means 2**30 bytes.
-BINARY_GIGA: Final = 2**30 / 1e9
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

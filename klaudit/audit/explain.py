@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from klaudit.audit.detail import Detail
+from klaudit.audit.messages import RULE_WORDS
 from klaudit.audit.reports import above_measured, report_rows
 from klaudit.audit.run import judge
 from klaudit.audit.search import ceiling, worlds
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from klaudit.gpu import Gpu
     from klaudit.leaderboard import Leaderboard
     from klaudit.provenance import Figure
-
-_RULES = {"mean": "mean", "geomean": "geometric mean", "total": "total"}
 
 
 def explain(
@@ -147,7 +146,9 @@ def _floors(detail: Detail) -> Iterator[Step]:
         bound = float(detail.roofs[j][0])
         name = claims.case_names[figure.case] if figure.case is not None else ""
         over = (
-            f"{_RULES[figure.rule]} over {len(claims.case_names)} cases" if len(claims.case_names) > 1 else "the case"
+            f"{RULE_WORDS[figure.rule]} over {len(claims.case_names)} cases"
+            if len(claims.case_names) > 1
+            else "the case"
         )
         word = "floor" if figure.kind == "time" else "roof"
         yield Step(

@@ -173,17 +173,7 @@ class Grouping:
                 for column in self.rows_of.figures
                 if self._judgeable(column, work, sized)
             )
-            groups.append(
-                Claims(
-                    rows=part,
-                    workload=workload,
-                    case_names=("",),
-                    case_sizes=({},),
-                    work=work,
-                    figures=figures,
-                    **shared,  # type: ignore[arg-type]
-                )
-            )
+            groups.append(self._claims(part, workload, (("",), ({},), work, figures), shared))
         return groups
 
     def _on_board(
@@ -215,7 +205,7 @@ class Grouping:
                 groups.append(self._claims(part, workload, own, shared))
         return groups
 
-    def _claims(self, rows: Index, workload: Workload, own: Own, shared: dict[str, object]) -> Claims:
+    def _claims(self, rows: Index, workload: Workload | None, own: Own, shared: dict[str, object]) -> Claims:
         names, sizes, work, figures = own
         return Claims(
             rows=rows, workload=workload, case_names=names, case_sizes=sizes, work=work, figures=figures,
@@ -245,6 +235,8 @@ class Grouping:
 
     def _note_ignored(self, rows: Index, workload: Workload, work: Work) -> None:
         """Note rows whose own counts differ from those of the board or workload, which decide."""
+        if not self.own_work:
+            return
         one_case = len(work.flops) == 1 and not work.boundless_cache
         expected: dict[str, Column] = {}
         if one_case:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from klaudit.floors import Floors
 
 _FASTEST = "fastest run"
-_RULES = {"mean": "mean", "geomean": "geometric mean", "total": "total"}
+RULE_WORDS = {"mean": "mean", "geomean": "geometric mean", "total": "total"}
 
 
 def sentence(report: RowReport, detail: Detail, i: int) -> str:
@@ -83,7 +83,7 @@ def _of_average(report: RowReport, figure: Reported, detail: Detail, i: int) -> 
         return f"{_FASTEST}: " * figure.fastest + _one(report, figure.value, figure.roof, detail, i, 0)
     bound = "floor" if figure.kind == "time" else "roof"
     some = "some of " if "missing-case" in report.rules else ""
-    rule = f"{_RULES[figure.rule]} of {some}{len(claims.case_names)} cases, " if len(claims.case_names) > 1 else ""
+    rule = f"{RULE_WORDS[figure.rule]} of {some}{len(claims.case_names)} cases, " if len(claims.case_names) > 1 else ""
     beside = (figure.value, figure.roof, figure.limit)
     value, roof = (show(v, figure.kind, beside=beside) for v in (figure.value, figure.roof))
     return f"{rule}{value} reported, {bound} {roof} ({_roof(report, detail)}): {_times(figure.ratio)} the roof"
@@ -190,7 +190,7 @@ def _span(low: float, high: float, rate: Figure) -> str:
 
 def _name(claims: Claims, figure: Figure, beside: tuple[float, ...] = ()) -> str:
     case = f" at {claims.case_names[figure.case]}" if figure.case is not None else ""
-    rule = f"{_RULES[figure.rule]} " if figure.case is None and len(claims.case_names) > 1 else ""
+    rule = f"{RULE_WORDS[figure.rule]} " if figure.case is None and len(claims.case_names) > 1 else ""
     rule = "fastest run's " if figure.fastest else rule
     return f"{rule}{figure.kind} {show(float(figure.value[0]), figure.kind, beside=beside)}{case}"
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from klaudit.audit import messages
 from klaudit.audit.claims import Claims, Figure
-from klaudit.audit.contradictions import BINARY_GIGA
 from klaudit.audit.detail import Detail, best_measured
 from klaudit.audit.judgement import Judgement
 from klaudit.audit.loopholes import consistent_with
@@ -26,6 +25,9 @@ if TYPE_CHECKING:
     Column = NDArray[np.float64]
     Flags = NDArray[np.bool_]
     Index = NDArray[np.intp]
+
+# What a gigabyte is larger by where it means 2**30 bytes.
+BINARY_GIGA: Final = 2**30 / 1e9
 
 
 @np.errstate(all="ignore")

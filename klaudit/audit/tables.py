@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from klaudit import averages
+from klaudit.audit.claims import RUNS_THAT_AVERAGE_TICKS_OUT
+from klaudit.audit.search import sets_by_size
 from klaudit.board import Board
 from klaudit.catalog import Catalog
-from klaudit.floors import FASTER_VARIANT, NARROWER_DTYPE, TIMER_TICK, floors, relevant, work_of
+from klaudit.floors import FASTER_VARIANT, TIMER_TICK, floors, relevant, work_of
 from klaudit.gpu import Gpu
 from klaudit.report import Ceiling, Limits, Roofs
-from klaudit.roofline import arithmetic_intensity, attainable_rate, ridge_point
+from klaudit.roofline import arithmetic_intensity, attainable_rate, ridge_point, special_floor
 from klaudit.verdict import CONDITION_BITS, CONDITIONS, condition_ids
 from klaudit.workload import Workload
 
@@ -59,7 +61,7 @@ def roofs(
     special = None
     if workload.special is not None and gpu.special_rate is not None and flops:
         values = workload.with_bytes({s: (sizes or {}).get(s, 1.0) for s in workload.sizes}, dtype)
-        special = flops * gpu.special_rate / float(workload.special.formula(values))
+        special = flops / float(special_floor(workload.special.formula(values), gpu.special_rate))
     intensity = float(arithmetic_intensity(flops, traffic)) if traffic else None
     port = gpu.port_bandwidth
     sized = bool(sizes) and all(s in (sizes or {}) for s in workload.sizes)
@@ -111,9 +113,9 @@ def limits(board: Board, catalog: Catalog) -> tuple[Limits, ...]:
     found = []
     for era in board.eras:
         ruled_out = sum(CONDITION_BITS[r.condition] for r in era.harness.rules_out)
-        steady = era.scoring.runs is not None and era.scoring.runs[0] >= 5
+        steady = era.scoring.runs is not None and era.scoring.runs[0] >= RUNS_THAT_AVERAGE_TICKS_OUT
         allowed = sum(CONDITION_BITS[c.id] for c in CONDITIONS) & ~ruled_out & ~FASTER_VARIANT
-        allowed &= ~(TIMER_TICK if steady else 0) & ~(NARROWER_DTYPE if board.dtype else 0)
+        allowed &= ~(TIMER_TICK if steady else 0)
         for label in board.gpu_labels:
             for name in label.means:
                 gpu = catalog.gpu(name)
@@ -136,6 +138,4 @@ def _sets(gpu: Gpu, work: Work, allowed: int, launch: float) -> list[int]:
     """Every set of the conditions that matter on the card, the empty one first."""
     if gpu.memory_compression != "always":
         allowed &= ~CONDITION_BITS["compressed-data"]
-    matter = relevant((gpu,), work, allowed, launch)
-    bits = [1 << i for i in range(matter.bit_length()) if matter >> i & 1]
-    return [sum(c) for size in range(len(bits) + 1) for c in itertools.combinations(bits, size)]
+    return [0, *itertools.chain.from_iterable(sets_by_size(relevant((gpu,), work, allowed, launch)))]

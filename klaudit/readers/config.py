@@ -11,7 +11,6 @@ from klaudit.errors import InputError
 from klaudit.readers.strict_yaml import Section, open_spec
 from klaudit.verdict import RULES
 
-FILE: Final = ".klaudit.yaml"
 # How each option is written in the file: a text, a whole number, true or false, a list, or a mapping for pairs.
 OPTIONS: Final[Mapping[str, str]] = {
     "board": "text",
