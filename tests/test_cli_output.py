@@ -8,12 +8,15 @@ import json
 import os
 import subprocess
 import sys
+from itertools import count
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 from command import BOARD, ROOT, ROWS, environment, klaudit, write_board, write_rows
 
-from klaudit.cli import progress
+from klaudit.cli import output, progress
 
 
 @pytest.fixture
@@ -46,6 +49,58 @@ def test_devices_and_links_stay_what_they_are(board: Path, tmp_path: Path) -> No
     assert klaudit("check", board, *BOARD, "-o", link).returncode == 1
     assert link.is_symlink()
     assert "forged" in target.read_text()
+
+
+class Interrupt:
+    """Raises KeyboardInterrupt in place of one operation of the module that writes, counted from the start."""
+
+    def __init__(self, place: int) -> None:
+        self.left = place
+
+    def __enter__(self) -> Interrupt:
+        self.before = sys.gettrace()
+        sys.settrace(self.trace)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.settrace(self.before)
+
+    def trace(self, frame: FrameType, event: str, _: object) -> Any:
+        """Follow the module's frames, operation by operation."""
+        frame.f_trace_opcodes = True
+        if frame.f_code.co_filename != output.__file__:
+            return None
+        if event == "opcode":
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+        return self.trace
+
+
+# Between opening a file and taking it into a `with` nothing can close it in time.
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("old", [None, "old"])
+def test_an_interruption_at_any_operation_leaves_no_part(old: str | None, tmp_path: Path) -> None:
+    """The file is the old one or the whole new one, and nothing lies beside it."""
+    target = tmp_path / "out.txt"
+    seen = set()
+    for place in count(1):
+        if old is None:
+            target.unlink(missing_ok=True)
+        else:
+            target.write_text(old)
+        interrupt = Interrupt(place)
+        try:
+            with interrupt, output.opened(str(target)) as out:
+                out.write("new")
+        except KeyboardInterrupt:
+            pass
+        assert [p for p in tmp_path.iterdir() if p != target] == [], f"after {place} operations"
+        seen.add(target.read_text() if target.exists() else None)
+        if interrupt.left > 0:
+            break
+    assert place > 50
+    assert seen == {old, "new"}
 
 
 def test_a_failed_run_leaves_the_old_file(tmp_path: Path) -> None:

@@ -106,19 +106,23 @@ def _replaced(path: Path, mode: str, **how: str) -> Iterator[Any]:
         with open(path, mode, **how) as out:  # type: ignore[call-overload]
             yield out
         return
-    import tempfile
-
     # A link stays a link: the file behind it is replaced.
     target = path.resolve()
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:50]}.", suffix=".part")
+    # The name is known before there is a file, so that whatever interrupts, at whichever moment, leaves none of it.
+    part = target.parent / f".{target.name[:50]}.{os.urandom(8).hex()}.part"
     try:
-        with open(handle, mode, **how) as out:  # type: ignore[call-overload]
+        with open(part, mode.replace("w", "x"), opener=_private, **how) as out:  # type: ignore[call-overload]
             yield out
-        os.chmod(name, _mode(target))
-        os.replace(name, target)
+        os.chmod(part, _mode(target))
+        os.replace(part, target)
     except BaseException:
-        os.unlink(name)
+        part.unlink(missing_ok=True)
         raise
+
+
+def _private(path: str, flags: int) -> int:
+    """Open a file that nobody else reads before it has the permissions of the one it replaces."""
+    return os.open(path, flags, 0o600)
 
 
 def _mode(target: Path) -> int:
