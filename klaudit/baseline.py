@@ -11,7 +11,6 @@ import json
 import os.path
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from typing import Final
 
@@ -68,7 +67,7 @@ class Acceptance:
         return Acceptance(self._baseline, self._ignores, self._today, record=self._record)
 
     def mark(self, row: RowReport) -> RowReport:
-        """The finding with its fingerprint and, where it was accepted, by what."""
+        """Give a finding its fingerprint and, where it was accepted, by what."""
         digest = fingerprint(row)
         self._seen[digest] += 1
         # Equal rows are told apart by counting: one accepted row does not accept its next copy.
@@ -80,7 +79,8 @@ class Acceptance:
         if name in self._known:
             self._met.add(name)
             by = by or "in the baseline"
-        return replace(row, fingerprint=name, suppressed=by)
+        row.fingerprint, row.suppressed = name, by
+        return row
 
     def _ignored(self, row: RowReport, name: str) -> str:
         for index, ignore in enumerate(self._ignores):

@@ -11,6 +11,7 @@ from typing import Literal
 
 from klaudit.board import Board
 from klaudit.gpu import Gpu, Peak
+from klaudit.leaderboard import ColumnsRead
 from klaudit.verdict import Verdict
 from klaudit.workload import Workload
 
@@ -56,9 +57,10 @@ class CaseReport:
     fastest: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen: a report is finished in steps (message, fingerprint), and a copy at each would double its cost.
+@dataclass(slots=True)
 class RowReport:
-    """Everything a report says of one row.
+    """Everything a report says of one row; what gets it reads it only.
 
     Attributes
     ----------
@@ -272,6 +274,8 @@ class Audit:
         Where the rows would stand on another board.
     podiums : tuple of Podium
         The podiums that change without the rows that fail, where that was asked for.
+    columns : tuple of ColumnsRead
+        What the columns of each file were taken for, of those that have headers.
     """
 
     version: str
@@ -292,6 +296,7 @@ class Audit:
     suppressed: Suppressed = field(default_factory=Suppressed)
     standings: tuple[Standing, ...] = ()
     podiums: tuple[Podium, ...] = ()
+    columns: tuple[ColumnsRead, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,10 +213,9 @@ def show(value: float, kind: str, digits: int = 4, beside: Iterable[float] = ())
     base = _BASES[kind][2]
     if value == 0:
         return f"0 {base}"
-    sizes = [abs(v) for v in (value, *beside) if v and math.isfinite(v)]
-    smallest = min(sizes, default=1.0)
-    best, scale = min(_SHOWN[kind], key=lambda prefix: _distance(smallest / prefix[1]))
-    return f"{plain(value / scale, digits)} {best}{base}"
+    smallest = min([abs(v) for v in (value, *beside) if v and math.isfinite(v)], default=1.0)
+    prefix, scale = _prefix(kind, smallest)
+    return f"{plain(value / scale, digits)} {prefix}{base}"
 
 
 def show_cache(size: float) -> str:
@@ -230,8 +229,16 @@ def show_cache(size: float) -> str:
     return f"{size / 2**20:g} MiB"
 
 
+def _prefix(kind: str, value: float) -> tuple[str, float]:
+    """The prefix that leaves one to three digits before the point, or comes closest to that."""
+    for shown in _SHOWN[kind]:
+        if 1 <= value / shown[1] < 1000:
+            return shown
+    return min(_SHOWN[kind], key=lambda shown: _distance(value / shown[1]))
+
+
 def _distance(scaled: float) -> float:
-    """How far a scaled value is from having one to three digits before the point."""
+    """How far a scaled value is from having one to three digits before the point, which it has not."""
     if scaled <= 0:  # underflown
         return math.inf
-    return 0.0 if 1 <= scaled < 1000 else (scaled / 1000 if scaled >= 1000 else 1 / scaled)
+    return scaled / 1000 if scaled >= 1000 else 1 / scaled

@@ -8,7 +8,6 @@ import numpy as np
 
 from klaudit import averages
 from klaudit.audit.contradictions import contradictions
-from klaudit.floors import FEWER_OPERATIONS
 from klaudit.report import CaseReport, Reported, RowReport
 from klaudit.units import show, show_cache
 from klaudit.verdict import CONDITION_BITS, CONDITIONS, Verdict
@@ -24,94 +23,114 @@ _FASTEST = "fastest run"
 RULE_WORDS = {"mean": "mean", "geomean": "geometric mean", "total": "total"}
 
 
-def sentence(report: RowReport, detail: Detail, i: int) -> str:
-    """The arithmetic behind a verdict, in one line."""
-    if report.verdict is Verdict.INCONSISTENT:
-        return _disagreement(detail.claims.take(np.array([i])), detail, i)
-    parts = [_together(report, detail, i) or _comparison(report, detail, i)]
-    if report.verdict is Verdict.IMPOSSIBLE:
-        parts.append(_limit(report, detail))
-    elif report.verdict is Verdict.CONDITIONAL:
-        parts.append(_needs(report, detail.claims))
-    if "ambiguous-gpu" in report.rules:
-        parts.append(f"the verdict depends on which card {report.gpu} means here: {', '.join(report.variants)}")
-    return "; ".join(part for part in parts if part)
+class Sentences:
+    """The arithmetic behind the verdicts of one group's rows; what is the same for all of them is worded once."""
+
+    def __init__(self, detail: Detail) -> None:
+        self._detail = detail
+        self._claims = detail.claims
+        self._roofs = {name: _roof(name, detail.claims) for name in ("dram", "compute")}
+        names = [c.id for c in CONDITIONS if detail.judged.considered & CONDITION_BITS[c.id]]
+        self._under = f"even with {_list(names)}" if names else "no condition applies and"
+
+    def of(self, report: RowReport, i: int) -> str:
+        """The arithmetic of one row, in one line."""
+        if report.verdict is Verdict.INCONSISTENT:
+            return _disagreement(self._claims.take(np.array([i])), self._detail, i)
+        parts = [self._together(report, i) or self._comparison(report, i)]
+        if report.verdict is Verdict.IMPOSSIBLE:
+            parts.append(self._limit(report))
+        elif report.verdict is Verdict.CONDITIONAL:
+            parts.append(_needs(report, self._claims))
+        if "ambiguous-gpu" in report.rules:
+            parts.append(f"the verdict depends on which card {report.gpu} means here: {', '.join(report.variants)}")
+        return "; ".join([part for part in parts if part])
+
+    def _together(self, report: RowReport, i: int) -> str:
+        """Figures that are possible one by one but not of one run at the roof; "" where one of them is above it."""
+        if report.verdict is Verdict.WITHIN:
+            return ""
+        hopeless = report.verdict is Verdict.IMPOSSIBLE
+        figures: list[Reported | CaseReport] = [*report.reported, *report.cases]
+        if any([(f.limit_ratio if hopeless else f.ratio) > 1 for f in figures]):
+            return ""
+        claims = self._claims.take(np.array([i]))
+        pair = _first_pair(claims)
+        if pair is None:
+            return ""
+        low, high = reachable_rates(claims, *pair, self._detail.best if hopeless else (self._detail.base,))
+        rate, time = _name(claims, pair[0], beside=(low, high)), _name(claims, pair[1])
+        bound = "limit" if hopeless else "roof"
+        return f"{rate} and {time} together: at the {bound} that time allows {_span(low, high, pair[0])}"
+
+    def _comparison(self, report: RowReport, i: int) -> str:
+        """The figure that comes closest to the roof, against it."""
+        excess = _to_limit if report.verdict is Verdict.IMPOSSIBLE else _to_roof
+        case: CaseReport | None = max(report.cases, key=excess, default=None)
+        whole: Reported | None = max(report.reported, key=excess, default=None)
+        if case is not None and (whole is None or excess(case) >= excess(whole)):
+            return self._of_case(report, case, i)
+        return self._of_average(report, whole, i) if whole is not None else ""
+
+    def _of_case(self, report: RowReport, case: CaseReport, i: int) -> str:
+        index = self._claims.case_names.index(case.name)
+        label = f"{_FASTEST * case.fastest}{' of ' * (case.fastest and bool(case.name))}{case.name}"
+        label = f"{label}: " if label else ""
+        return f"{label}{self._one(report, case.time, case.floor, i, index)}"
+
+    def _of_average(self, report: RowReport, figure: Reported, i: int) -> str:
+        """A figure over all cases; of a single case it is said by bytes and operations."""
+        count = len(self._claims.case_names)
+        if count == 1 and figure.kind == "time":
+            return f"{_FASTEST}: " * figure.fastest + self._one(report, figure.value, figure.roof, i, 0)
+        bound = "floor" if figure.kind == "time" else "roof"
+        some = "some of " if "missing-case" in report.rules else ""
+        rule = f"{RULE_WORDS[figure.rule]} of {some}{count} cases, " if count > 1 else ""
+        value = show(figure.value, figure.kind, beside=(figure.roof, figure.limit))
+        roof = show(figure.roof, figure.kind, beside=(figure.value, figure.limit))
+        against = f"{bound} {roof} ({self._roofs[report.roof_name]})"
+        return f"{rule}{value} reported, {against}: {_times(figure.ratio)} the roof"
+
+    def _one(self, report: RowReport, time: float, floor: float, i: int, case: int) -> str:
+        """One case's time against its floor, by what it moves or computes."""
+        work, roof = self._claims.work, self._roofs[report.roof_name]
+        amounts, kind, unit = (
+            (work.traffic, "bandwidth", "bytes") if report.roof_name == "dram" else (work.flops, "rate", "work")
+        )
+        amount = float(amounts[case, 0 if work.flops.shape[1] == 1 else i])
+        if time <= 0:
+            return f"{show(amount, unit, 4)} in no time at all, {roof} takes {show(floor, 'time')}"
+        need = f"{show(amount, unit, 4)} in {show(time, 'time')} is {show(amount / time, kind)}"
+        return f"{need}, {_times(floor / time)} the roof ({roof}, {show(floor, 'time')})"
+
+    def _limit(self, report: RowReport) -> str:
+        """What even all conditions together do not reach."""
+        worst = max(report.reported, key=_to_limit, default=None)
+        case = max(report.cases, key=_to_limit, default=None)
+        if case is not None and (worst is None or case.limit_ratio >= worst.limit_ratio):
+            return f"{self._under} it takes {show(case.limit_floor, 'time')}"
+        if worst is None:
+            return ""
+        if worst.limit_ratio <= 1:
+            return f"{self._under} its figures are not possible together"
+        if worst.kind == "time":
+            return f"{self._under} it takes {show(worst.limit, 'time')}"
+        return f"{self._under} the limit is {show(worst.limit, worst.kind, beside=(worst.value, worst.roof))}"
 
 
-def _together(report: RowReport, detail: Detail, i: int) -> str:
-    """Figures that are possible one by one but not of one run at the roof; "" where one of them is above it."""
-    if report.verdict is Verdict.WITHIN:
-        return ""
-    bound = "limit" if report.verdict is Verdict.IMPOSSIBLE else "roof"
-    figures: list[Reported | CaseReport] = [*report.reported, *report.cases]
-    ratios = [f.limit_ratio if bound == "limit" else f.ratio for f in figures]
-    if max(ratios) > 1:
-        return ""
-    claims = detail.claims.take(np.array([i]))
-    pair = _first_pair(claims)
-    if pair is None:
-        return ""
-    low, high = reachable_rates(claims, *pair, detail.best if bound == "limit" else (detail.base,))
-    rate, time = _name(claims, pair[0], beside=(low, high)), _name(claims, pair[1])
-    return f"{rate} and {time} together: at the {bound} that time allows {_span(low, high, pair[0])}"
+def _to_roof(figure: Reported | CaseReport) -> float:
+    return figure.ratio
 
 
-def _comparison(report: RowReport, detail: Detail, i: int) -> str:
-    """The figure that comes closest to the roof, against it."""
-
-    def excess(figure: Reported | CaseReport) -> float:
-        return figure.limit_ratio if report.verdict is Verdict.IMPOSSIBLE else figure.ratio
-
-    case: CaseReport | None = max(report.cases, key=excess, default=None)
-    whole: Reported | None = max(report.reported, key=excess, default=None)
-    if case is not None and (whole is None or excess(case) >= excess(whole)):
-        return _of_case(report, case, detail, i)
-    return _of_average(report, whole, detail, i) if whole is not None else ""
+def _to_limit(figure: Reported | CaseReport) -> float:
+    return figure.limit_ratio
 
 
-def _of_case(report: RowReport, case: CaseReport, detail: Detail, i: int) -> str:
-    index = detail.claims.case_names.index(case.name)
-    label = f"{_FASTEST * case.fastest}{' of ' * (case.fastest and bool(case.name))}{case.name}"
-    label = f"{label}: " if label else ""
-    return f"{label}{_one(report, case.time, case.floor, detail, i, index)}"
-
-
-def _of_average(report: RowReport, figure: Reported, detail: Detail, i: int) -> str:
-    """A figure over all cases; of a single case it is said by bytes and operations."""
-    claims = detail.claims
-    if len(claims.case_names) == 1 and figure.kind == "time":
-        return f"{_FASTEST}: " * figure.fastest + _one(report, figure.value, figure.roof, detail, i, 0)
-    bound = "floor" if figure.kind == "time" else "roof"
-    some = "some of " if "missing-case" in report.rules else ""
-    rule = f"{RULE_WORDS[figure.rule]} of {some}{len(claims.case_names)} cases, " if len(claims.case_names) > 1 else ""
-    beside = (figure.value, figure.roof, figure.limit)
-    value, roof = (show(v, figure.kind, beside=beside) for v in (figure.value, figure.roof))
-    return f"{rule}{value} reported, {bound} {roof} ({_roof(report, detail)}): {_times(figure.ratio)} the roof"
-
-
-def _one(report: RowReport, time: float, floor: float, detail: Detail, i: int, case: int) -> str:
-    """One case's time against its floor, by what it moves or computes."""
-    row = 0 if detail.claims.work.flops.shape[1] == 1 else i
-    work, kind, unit = (
-        (detail.claims.work.traffic, "bandwidth", "bytes")
-        if report.roof_name == "dram"
-        else (detail.claims.work.flops, "rate", "work")
-    )
-    amount = float(work[case, row])
-    if time <= 0:
-        return f"{show(amount, unit, 4)} in no time at all, {_roof(report, detail)} takes {show(floor, 'time')}"
-    ratio = _times(floor / time)
-    need = f"{show(amount, unit, 4)} in {show(time, 'time')} is {show(amount / time, kind)}"
-    return f"{need}, {ratio} the roof ({_roof(report, detail)}, {show(floor, 'time')})"
-
-
-def _roof(report: RowReport, detail: Detail) -> str:
-    """The roof by name and figure; of the slowest card where a label means several."""
-    cards = detail.claims.cards
-    if report.roof_name == "dram":
-        return f"dram {show(min(card.bandwidth for card in cards), 'bandwidth')}"
-    dtype = detail.claims.work.dtype
-    peaks = [p for p in (card.pipe(dtype) for card in cards) if p is not None]
+def _roof(name: str, claims: Claims) -> str:
+    """A roof by name and figure; of the slowest card where a label means several."""
+    if name == "dram":
+        return f"dram {show(min(card.bandwidth for card in claims.cards), 'bandwidth')}"
+    peaks = [p for p in (card.pipe(claims.work.dtype) for card in claims.cards) if p is not None]
     if not peaks:
         return "compute, no peak known"
     peak = min(peaks, key=lambda p: p.rate)
@@ -122,39 +141,20 @@ def _times(ratio: float) -> str:
     return f"{ratio:.3g} x" if abs(ratio - 1) >= 0.005 else f"{ratio:.5g} x"
 
 
-def _limit(report: RowReport, detail: Detail) -> str:
-    """What even all conditions together do not reach."""
-    names = [c for c in CONDITIONS if detail.judged.considered & CONDITION_BITS[c.id]]
-    under = f"even with {_list([c.id for c in names])}" if names else "no condition applies and"
-    worst = max(report.reported, key=lambda r: r.limit_ratio, default=None)
-    case = max(report.cases, key=lambda c: c.limit_ratio, default=None)
-    if case is not None and (worst is None or case.limit_ratio >= worst.limit_ratio):
-        return f"{under} it takes {show(case.limit_floor, 'time')}"
-    if worst is None:
-        return ""
-    if worst.limit_ratio <= 1:
-        return f"{under} its figures are not possible together"
-    if worst.kind == "time":
-        return f"{under} it takes {show(worst.limit, 'time')}"
-    beside = (worst.value, worst.roof)
-    return f"{under} the limit is {show(worst.limit, worst.kind, beside=beside)}"
-
-
 def _needs(report: RowReport, claims: Claims) -> str:
     """What must be true of a conditional row."""
-    text = "possible only with " + _list(list(report.conditions))
+    text = "possible only with " + _list(report.conditions)
     if report.cached_share is not None:
         card = next(c for c in claims.cards if c.id == report.variant)
         text += f" ({report.cached_share:.2g} of the {show_cache(card.cache)} cache)"
     if "faster-variant" in report.conditions:
         text += f", on {report.variant}"
-    chosen = sum(CONDITION_BITS[c] for c in report.conditions)
-    if chosen & FEWER_OPERATIONS and claims.work.least_flops is None:
+    if claims.work.least_flops is None and "fewer-operations" in report.conditions:
         text += "; no least count of operations is known"
     return text
 
 
-def _list(names: list[str]) -> str:
+def _list(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +15,7 @@ from klaudit.audit.detail import Detail, best_measured
 from klaudit.audit.judgement import Judgement
 from klaudit.audit.loopholes import consistent_with
 from klaudit.audit.search import judge_claims, possible, possible_on
-from klaudit.gpu import Gpu
+from klaudit.leaderboard import Trouble
 from klaudit.report import CaseReport, Reported, RowReport
 from klaudit.roofline import dram_floor
 from klaudit.verdict import Verdict, condition_ids
@@ -61,16 +62,9 @@ def report_rows(judgement: Judgement, rows: Index, marks: Mapping[str, Flags]) -
     for index, judged in enumerate(judgement.groups):
         wanted = rows[judgement.group[rows] == index]
         if len(wanted):
-            detail = Detail.of(judged, judgement.place[wanted])
-            loopholes = _loopholes(detail)
-            for i, row in enumerate(wanted):
-                extra = tuple(rule for rule, flags in marks.items() if flags[row])
-                report = _report(judgement, detail, i, int(row), extra)
-                reports[int(row)] = replace(report, notes=(*report.notes, loopholes[i])) if i in loopholes else report
-    for row in rows:
-        if int(row) not in reports:
-            reports[int(row)] = _unjudged(judgement, int(row))
-    return [reports[int(row)] for row in rows]
+            made = _Group(judgement, Detail.of(judged, judgement.place[wanted])).reports(wanted, marks)
+            reports.update(zip(wanted.tolist(), made, strict=True))
+    return [reports.get(row) or _unjudged(judgement, row) for row in rows.tolist()]
 
 
 def _loopholes(detail: Detail) -> dict[int, str]:
@@ -100,83 +94,135 @@ def _path(judgement: Judgement, row: int) -> str:
     return "" if paths is None else paths[row]
 
 
-def _report(judgement: Judgement, detail: Detail, i: int, row: int, marks: tuple[str, ...]) -> RowReport:
-    board, claims, judged = judgement.leaderboard, detail.claims, detail.judged
-    place = int(detail.places[i])
-    verdict = Verdict(int(judged.verdict[place]))
-    chosen = int(judged.conditions[place])
-    reported, cases = _reported(detail, i), _cases(detail, i)
-    worst = max(cases, key=lambda c: c.ratio, default=None)
-    share = float(detail.shares[i])
-    report = RowReport(
-        source=board.source,
-        line=int(board.lines[row]),
-        entry=board.entries[row],
-        gpu=claims.label,
-        variants=tuple(card.id for card in claims.cards),
-        variant=_variant(detail, i, verdict).id,
-        board=claims.era.id,
-        workload=claims.workload.id if claims.workload else "",
-        dtype=claims.work.dtype,
-        verdict=verdict,
-        reported=reported,
-        roof_name=detail.roof_name(i),
-        ratio=max((r.ratio for r in reported), default=worst.ratio if worst else None),
-        limit_ratio=max((r.limit_ratio for r in reported), default=worst.limit_ratio if worst else None),
-        conditions=condition_ids(chosen),
-        alternatives=tuple(
-            condition_ids(bits) for bits, rows in judged.sufficient if chosen and bits != chosen and _holds(rows, place)
-        ),
-        cached_share=None if np.isnan(share) else share,
-        rules=_rules(judgement, detail, i, row, verdict) + marks,
-        worst_case=worst.name if worst else "",
-        message="",
-        cases=cases,
-        notes=tuple(t.message for t in judgement.troubles_of(row)),
-        path=_path(judgement, row),
-        intensity=_intensity(claims, i),
-    )
-    return replace(report, message=messages.sentence(report, detail, i))
+class _Group:
+    """Makes the reports of one group's rows: its columns as lists, for an element of an array costs ten of a list's."""
+
+    def __init__(self, judgement: Judgement, detail: Detail) -> None:
+        claims, judged, places = detail.claims, detail.judged, detail.places
+        self.judgement = judgement
+        self.detail = detail
+        self.sentences = messages.Sentences(detail)
+        self.variants = tuple(card.id for card in claims.cards)
+        self.verdicts = [Verdict(v) for v in judged.verdict[places].tolist()]
+        self.conditions = judged.conditions[places].tolist()
+        self.names = {
+            bits: condition_ids(bits) for bits in {*self.conditions, *(bits for bits, _ in judged.sufficient)}
+        }
+        self.sufficient = [(bits, np.isin(places, rows).tolist()) for bits, rows in judged.sufficient]
+        self.shares = detail.shares.tolist()
+        self.compute_bound = detail.compute_bound.tolist()
+        self.launch_bound = detail.launch_bound.tolist()
+        self.ambiguous = detail.ambiguous.tolist()
+        self.binary = _binary(detail).tolist()
+        self.intensities = _intensities(claims)
+        self.cards = _cards(detail)
+        self.loopholes = _loopholes(detail)
+        self.whole = [_Whole(detail, j) for j, figure in enumerate(claims.figures) if figure.case is None]
+        self.has_cases = any(figure.case is not None for figure in claims.figures)
+
+    def reports(self, rows: Index, marks: Mapping[str, Flags]) -> Iterator[RowReport]:
+        """The reports, in the order of the group's rows, which stand at `rows` of the leaderboard."""
+        marked = [(rule, flags[rows].tolist()) for rule, flags in marks.items()]
+        lines = self.judgement.leaderboard.lines[rows].tolist()
+        for i, (row, line) in enumerate(zip(rows.tolist(), lines, strict=True)):
+            yield self._report(i, row, line, tuple([rule for rule, flags in marked if flags[i]]))
+
+    def _report(self, i: int, row: int, line: int, marks: tuple[str, ...]) -> RowReport:
+        board, claims = self.judgement.leaderboard, self.detail.claims
+        chosen, share, troubles = self.conditions[i], self.shares[i], self.judgement.troubles_of(row)
+        reported = tuple([found for whole in self.whole if (found := whole.reported(i)) is not None])
+        cases = _cases(self.detail, i) if self.has_cases else ()
+        worst = max(cases, key=lambda c: c.ratio, default=None)
+        notes = tuple([trouble.message for trouble in troubles])
+        report = RowReport(
+            source=board.source,
+            line=line,
+            entry=board.entries[row],
+            gpu=claims.label,
+            variants=self.variants,
+            variant=self.variants[self.cards[i]],
+            board=claims.era.id,
+            workload=claims.workload.id if claims.workload else "",
+            dtype=claims.work.dtype,
+            verdict=self.verdicts[i],
+            reported=reported,
+            roof_name="compute" if self.compute_bound[i] else "dram",
+            ratio=max([r.ratio for r in reported], default=worst.ratio if worst else None),
+            limit_ratio=max([r.limit_ratio for r in reported], default=worst.limit_ratio if worst else None),
+            conditions=self.names[chosen],
+            alternatives=tuple(
+                [self.names[bits] for bits, holds in self.sufficient if chosen and bits != chosen and holds[i]]
+            ),
+            cached_share=None if share != share else share,
+            rules=self._rules(i, row, troubles) + marks,
+            worst_case=worst.name if worst else "",
+            message="",
+            cases=cases,
+            notes=(*notes, self.loopholes[i]) if i in self.loopholes else notes,
+            path=_path(self.judgement, row),
+            intensity=self.intensities[i % len(self.intensities)],
+        )
+        report.message = self.sentences.of(report, i)
+        return report
+
+    def _rules(self, i: int, row: int, troubles: Sequence[Trouble]) -> tuple[str, ...]:
+        """The slugs of a row, the verdict's own first."""
+        rules: list[str] = []
+        verdict = self.verdicts[i]
+        if verdict is Verdict.INCONSISTENT:
+            rules.append("figures-disagree")
+        elif verdict is Verdict.IMPOSSIBLE:
+            rules += ["below-launch-floor"] * self.launch_bound[i] + ["impossible"]
+        elif verdict is Verdict.CONDITIONAL:
+            rules.append("above-compute-roof" if self.compute_bound[i] else "above-dram-roof")
+            if self.shares[i] > 1:
+                rules.append("strained")
+        if self.ambiguous[i]:
+            rules.append("ambiguous-gpu")
+        if self.binary[i]:
+            rules.append("binary-reading")
+        rules += [rule for rule, noted in self.judgement.noted.items() if row in noted]
+        rules += [rule for rule in dict.fromkeys([t.rule for t in troubles]) if rule not in rules]
+        rules += self.detail.claims.notes
+        return tuple(rules)
 
 
-def _intensity(claims: Claims, i: int) -> float | None:
-    """Counted operations per compulsory byte over all cases [FLOP/B]."""
-    row = 0 if claims.work.flops.shape[1] == 1 else i
-    flops, traffic = float(claims.work.flops[:, row].sum()), float(claims.work.traffic[:, row].sum())
-    return flops / traffic if flops > 0 and traffic > 0 else None
+class _Whole:
+    """One figure over all cases, as the rows of a group report it."""
+
+    def __init__(self, detail: Detail, j: int) -> None:
+        figure = detail.claims.figures[j]
+        self.kind, self.rule, self.header, self.fastest = figure.kind, figure.rule, figure.header, figure.fastest
+        self.values, self.lows, self.highs = figure.value.tolist(), figure.low.tolist(), figure.high.tolist()
+        self.roofs, self.limits = detail.roofs[j].tolist(), detail.limits[j].tolist()
+        self.ratios, self.limit_ratios = detail.ratios[j].tolist(), detail.limit_ratios[j].tolist()
+        measured = detail.measured[j]
+        self.measured = None if measured is None else measured.tolist()
+
+    def reported(self, i: int) -> Reported | None:
+        """What row `i` reports; None where it reports nothing."""
+        if not math.isfinite(self.values[i]):
+            return None
+        return Reported(
+            kind=self.kind,
+            rule=self.rule,
+            value=self.values[i],
+            low=self.lows[i],
+            high=self.highs[i],
+            roof=self.roofs[i],
+            limit=self.limits[i],
+            ratio=self.ratios[i],
+            limit_ratio=self.limit_ratios[i],
+            measured=None if self.measured is None else self.measured[i],
+            header=self.header,
+            fastest=self.fastest,
+        )
 
 
-def _holds(ascending: Index, value: int) -> bool:
-    place = int(np.searchsorted(ascending, value))
-    return place < len(ascending) and int(ascending[place]) == value
-
-
-def _one_of(column: Column | None, row: int) -> float | None:
-    return None if column is None else float(column[row])
-
-
-def _reported(detail: Detail, i: int) -> tuple[Reported, ...]:
-    """The figures over all cases that a row reports."""
-    found = []
-    for j, figure in enumerate(detail.claims.figures):
-        if figure.case is None and np.isfinite(figure.value[i]):
-            found.append(
-                Reported(
-                    kind=figure.kind,
-                    rule=figure.rule,
-                    value=float(figure.value[i]),
-                    low=float(figure.low[i]),
-                    high=float(figure.high[i]),
-                    roof=float(detail.roofs[j][i]),
-                    limit=float(detail.limits[j][i]),
-                    ratio=float(detail.ratios[j, i]),
-                    limit_ratio=float(detail.limit_ratios[j, i]),
-                    measured=_one_of(detail.measured[j], i),
-                    header=figure.header,
-                    fastest=figure.fastest,
-                )
-            )
-    return tuple(found)
+def _intensities(claims: Claims) -> list[float | None]:
+    """Counted operations per compulsory byte over all cases [FLOP/B], for each row, or once for all of them."""
+    flops, traffic = np.broadcast_arrays(claims.work.flops.sum(axis=0), claims.work.traffic.sum(axis=0))
+    return [f / t if f > 0 and t > 0 else None for f, t in zip(flops.tolist(), traffic.tolist(), strict=True)]
 
 
 def _cases(detail: Detail, i: int) -> tuple[CaseReport, ...]:
@@ -236,43 +282,25 @@ def _one_case(claims: Claims, index: int, i: int) -> Claims:
     )  # fmt: skip
 
 
-def _variant(detail: Detail, i: int, verdict: Verdict) -> Gpu:
-    """The card that the verdict rests on: the first that bears a conditional row, else the fastest or slowest."""
-    claims = detail.claims
-    if len(claims.cards) == 1:
-        return claims.cards[0]
-    if verdict is Verdict.CONDITIONAL:
-        chosen = int(detail.judged.conditions[detail.places[i]])
-        one = claims.take(np.array([i]))
-        for card in claims.cards:
-            if possible(replace(one, cards=(card,)), chosen)[0]:
-                return card
-    choose = min if verdict is Verdict.WITHIN else max
-    return choose(claims.cards, key=lambda card: card.bandwidth)
+def _cards(detail: Detail) -> list[int]:
+    """Which card each verdict rests on: the first that bears a conditional row, else the fastest or slowest."""
+    claims, judged = detail.claims, detail.judged
+    verdict = judged.verdict[detail.places]
+    speeds = [card.bandwidth for card in claims.cards]
+    chosen = np.where(verdict == Verdict.WITHIN, int(np.argmin(speeds)), int(np.argmax(speeds)))
+    conditional = np.flatnonzero(verdict == Verdict.CONDITIONAL) if len(speeds) > 1 else chosen[:0]
+    bits = judged.conditions[detail.places]
+    for index in reversed(range(len(speeds))):
+        for some in np.unique(bits[conditional]).tolist():
+            rows = conditional[bits[conditional] == some]
+            alone = replace(claims.take(rows), cards=(claims.cards[index],))
+            chosen[rows[possible(alone, some)]] = index
+    return list(chosen.tolist())
 
 
-def _rules(judgement: Judgement, detail: Detail, i: int, row: int, verdict: Verdict) -> tuple[str, ...]:
-    """The slugs of a row, the verdict's own first."""
-    rules: list[str] = []
-    if verdict is Verdict.INCONSISTENT:
-        rules.append("figures-disagree")
-    elif verdict is Verdict.IMPOSSIBLE:
-        rules += ["below-launch-floor"] * bool(detail.launch_bound[i]) + ["impossible"]
-    elif verdict is Verdict.CONDITIONAL:
-        rules.append("above-compute-roof" if detail.compute_bound[i] else "above-dram-roof")
-        if detail.shares[i] > 1:
-            rules.append("strained")
-    if detail.ambiguous[i]:
-        rules.append("ambiguous-gpu")
-    if _binary(detail, i):
-        rules.append("binary-reading")
-    rules += [rule for rule, noted in judgement.noted.items() if row in noted]
-    rules += [rule for rule in dict.fromkeys(t.rule for t in judgement.troubles_of(row)) if rule not in rules]
-    rules += detail.claims.notes
-    return tuple(rules)
-
-
-def _binary(detail: Detail, i: int) -> bool:
-    """Whether a rate lies between the decimal roof and the one with binary gigabytes."""
-    figures = [(j, f) for j, f in enumerate(detail.claims.figures) if f.case is None and f.kind != "time"]
-    return not detail.compute_bound[i] and any(1 < float(detail.ratios[j, i]) <= BINARY_GIGA for j, _ in figures)
+def _binary(detail: Detail) -> Flags:
+    """Rows with a rate between the decimal roof and the one with binary gigabytes."""
+    rates = [j for j, f in enumerate(detail.claims.figures) if f.case is None and f.kind != "time"]
+    ratios = detail.ratios[rates]
+    between = ((ratios > 1) & (ratios <= BINARY_GIGA)).any(axis=0)
+    return np.asarray(between & ~detail.compute_bound)
