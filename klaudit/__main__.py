@@ -10,6 +10,7 @@ from typing import Final
 import click
 
 from klaudit.cli import cli
+from klaudit.cli.streams import say, stand_in
 from klaudit.errors import KlauditError
 
 INTERRUPTED: Final = 130
@@ -20,6 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     # What start-up makes stays: looking for garbage in it would take 7 % of a short run.
     gc.set_threshold(100_000)
+    stand_in()
     try:
         code = cli.main(args=arguments, prog_name="klaudit", standalone_mode=False)
         return code if isinstance(code, int) else 0
@@ -38,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception:  # the last door: whatever comes here is ours
         import traceback
 
-        traceback.print_exc()
+        say(traceback.format_exc().rstrip())
         _say(
             "this is a bug in klaudit, not in your file or your command.\n"
             "expected: no error that klaudit does not name\n"
@@ -59,14 +61,7 @@ def _sentences(error: click.ClickException) -> str:
 def _say(message: str) -> None:
     from klaudit.formats.text import clean_lines
 
-    text = clean_lines(f"klaudit: {message}")
-    try:
-        click.echo(text, err=True)
-    except UnicodeEncodeError:
-        click.echo(text.encode("ascii", "backslashreplace").decode(), err=True)
-    except OSError:
-        # Nobody listens: the exit code still tells.
-        pass
+    say(clean_lines(f"klaudit: {message}"))
 
 
 if __name__ == "__main__":

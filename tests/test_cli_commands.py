@@ -95,7 +95,7 @@ def test_the_limits_of_a_board() -> None:
     """The table of the model: mean of rates per card, then mean of times."""
     shown = klaudit("boards", "tensara-kl-2025").stdout
     rates, times = shown.split("Limits tensara-kl-2025: ")[1:]
-    assert rates.startswith("mean of rates [GFLOP/s], impossible above the last column\n")
+    assert rates.startswith("mean of rates [GFLOP/s], impossible above the last figure\n")
     table = {row[1]: row[2:] for row in (line.split() for line in rates.split("\n")) if len(row) > 2}
     assert table["card"] == ["dram", "write-back", "inputs-resident", "both"]
     for card, ceilings in {

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from klaudit.readers.columns import Expect, read_numbers
-from klaudit.readers.words import read_day
+from klaudit.readers.words import read_day, read_days
 from klaudit.units import find_unit, read_printed
 
 
@@ -56,12 +56,46 @@ def test_commas(text: str, comma: str, value: float | None) -> None:
         ("02/01/1970", None),
         ("1970-02-30", None),
         ("1970-01-02T25:00:00Z", None),
+        ("1970-01-02T12:00:00+14:00", 0),
+        ("1970-01-02T13:59:00+14", 0),
+        ("1970-01-02T12:00:00-1200", 2),
+        ("1970-01-02T12:00:00-00:00", 1),
+        ("1970-01-02T12:00:00+05:45", 1),
+        ("1970-01-02T12:00:00+99:00", None),
+        ("1970-01-02T12:00:00-99", None),
+        ("1970-01-02T12:00:00+14:01", None),
+        ("1970-01-02T12:00:00-12:01", None),
+        ("1970-01-02T12:00:00+15:00", None),
+        ("1970-01-02T12:00:00+05:60", None),
+        ("1970-01-02T12:00:00+0599", None),
         ("", None),
     ],
 )
 def test_days(text: str, day: int | None) -> None:
-    """ISO dates and times, and seconds or milliseconds of 10 or 13 digits; nothing else is guessed."""
+    """ISO dates and times of zones that exist, and seconds or milliseconds of 10 or 13 digits; nothing else."""
     assert read_day(text) == day
+    (column,), bad = read_days([text])
+    assert bad == ([0] if text and day is None else [])
+    assert np.isnat(column) == (day is None)
+    assert day is None or column == np.datetime64(day, "D")
+
+
+def test_a_cells_own_unit_rules_alone() -> None:
+    """5 us below `time_ms` are 5e-6 s with the rounding of 5 us, in plain and in other forms; never both units."""
+    expect = Expect("time", ("time",), find_unit("ms"))
+    cells = ["5 us", "5us", " 5 us ", "+5 us", "5e0 us", "5,000.0 ns", "5", "0.000005 s", "5 MS"]
+    numbers = read_numbers(cells, expect)
+    assert numbers.bad == []
+    assert numbers.value.tolist() == [5e-6, 5e-6, 5e-6, 5e-6, 5e-6, 5e-6, 5e-3, 5e-6, 5e-3]
+    assert (numbers.low[0], numbers.high[0]) == (4.5e-6, 5.5e-6)
+
+
+@pytest.mark.parametrize("cell", ["5 GB/s", "5 GFLOPS", "5 GB", "5 parsec"])
+def test_a_cells_unit_of_another_kind_is_no_figure(cell: str) -> None:
+    """Below `time_ms` a bandwidth is a reason, neither a time nor a figure of its own."""
+    numbers = read_numbers([cell], Expect("time", ("time",), find_unit("ms")))
+    assert [b.rule for b in numbers.bad] == ["unknown-unit"]
+    assert np.isnan(numbers.value[0])
 
 
 plain = st.one_of(

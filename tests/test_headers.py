@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from klaudit.board import Board, Case
+from klaudit.board import Board, Case, Era, Harness, Scoring
 from klaudit.errors import InputError, UsageError
 from klaudit.readers.fields import Layout, plan_columns
 from klaudit.readers.headers import figure_kinds, normalise, read_header
@@ -210,6 +210,49 @@ def test_the_better_name_wins(headers: tuple[str, ...], field: str, chosen: str)
     for order in (headers, headers[::-1]):
         layout = plan(*order, "time_us")
         assert layout.headers[layout.texts[field]] == chosen
+
+
+@pytest.mark.parametrize(
+    ("headers", "field", "advice"),
+    [
+        (("entry", "gpu", "entry"), "entry", "rename one of them"),
+        (("gpu", "GPU"), "gpu", "say which one is meant: --column gpu=gpu"),
+        (("GPU Type", "gpu_type"), "gpu", "say which one is meant: --column gpu='GPU Type'"),
+        (("user", "User"), "entry", "say which one is meant: --column entry=user"),
+        (("dtype", "dtype"), "dtype", "rename one of them"),
+        (("created at", "createdAt"), "date", "say which one is meant: --column date='created at'"),
+    ],
+)
+def test_one_name_twice_is_no_choice(headers: tuple[str, ...], field: str, advice: str) -> None:
+    """Two columns of one name, however they are spelled, are refused with both and what settles it."""
+    claiming = [h for h in headers if h != "gpu"] if field == "entry" else list(headers)
+    with pytest.raises(InputError) as error:
+        plan(*headers, "time_us")
+    assert str(error.value) == f"columns {claiming[0]!r} and {claiming[1]!r} both claim {field}; {advice}"
+    if len(set(headers)) == len(headers):
+        layout = plan(*headers, "time_us", **{field: headers[1]})
+        assert layout.headers[layout.texts[field]] == headers[1]
+
+
+@pytest.mark.parametrize(
+    ("headers", "field", "chosen"),
+    [
+        (("entry", "id", "id"), "entry", 0),
+        (("name", "user", "name", "entry"), "entry", 3),
+        (("device", "gpu", "device"), "gpu", 1),
+    ],
+)
+def test_one_name_twice_hurts_only_where_it_is_the_best(headers: tuple[str, ...], field: str, chosen: int) -> None:
+    """A join of tables repeats names such as `id`; where a better name stands beside them, they say nothing."""
+    assert plan(*headers, "time_us").texts[field] == chosen
+
+
+def test_a_date_twice_hurts_only_where_rules_changed() -> None:
+    """A board with one era needs no date, and so no choice of one."""
+    era = Era("b", Scoring("mean", "mean", "mean-of-runs", "rate"), Harness("loop", "none", "none"))
+    assert "date" not in plan("date", "date", "time_us", board=Board("b", "B", None, (era,))).texts
+    with pytest.raises(InputError, match="both claim date; rename one of them"):
+        plan("date", "date", "time_us", board=Board("b", "B", None, (era, era)))
 
 
 def test_counts_with_and_without_unit() -> None:

@@ -314,7 +314,7 @@ BOARD_MISTAKES = {
         "[20, 5]",
         ":12: eras[0].scoring.runs must be the least and the most, as [5, 20]",
     ),
-    "a tolerance that is none": ('rtol: "1e-5"', "rtol: tight", ":8: checker.rtol: 'tight' is no number"),
+    "a tolerance that is none": ('rtol: "1e-5"', "rtol: tight", ":8: checker.rtol: 'tight' is no number of 0 or more"),
     "a size that is none": ("{n: 1024}", "{n: 2^10}", ":7: cases[0].sizes.n: '2^10' is no positive whole number"),
     "a case twice": (
         "checker:",

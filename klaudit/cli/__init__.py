@@ -8,6 +8,7 @@ from typing import Final
 import click
 
 from klaudit._version import __version__
+from klaudit.cli.streams import say
 
 # Command: its module and its line of help. `--help` reads this table and imports no command.
 COMMANDS: Final = {
@@ -75,5 +76,5 @@ def cli(ctx: click.Context) -> None:
     Flags scores that physics forbids, and says of the others above the roof what would have to be true.
     """
     if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help(), err=True)
+        say(ctx.get_help())
         ctx.exit(2)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from klaudit.cli import options
-from klaudit.cli.output import opened
+from klaudit.cli.output import opened, side_target
+from klaudit.cli.streams import say
 from klaudit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -49,7 +50,10 @@ baseline_options = options.together(
         help="Default options and ignores.  [default: .klaudit.yaml, where there is one]",
     ),
     click.option("--baseline", metavar="FILE", help="Findings in FILE are known and do not fail."),
-    click.option("--write-baseline", metavar="FILE", help="Accept all findings of this run: write them to FILE."),
+    click.option(
+        "--write-baseline", metavar="FILE", callback=side_target,
+        help="Accept all findings of this run: write them to FILE.",
+    ),
     click.option("--show-suppressed", is_flag=True, help="List the findings that were accepted beforehand, too."),
 )  # fmt: skip
 
@@ -73,13 +77,13 @@ def _first_time(baseline: str, target: str | None) -> bool:
     return target is not None and os.path.abspath(baseline) == os.path.abspath(target) and not os.path.exists(baseline)
 
 
-def write_baseline(path: str, acceptance: Acceptance) -> None:
-    """Write the findings of a run, and say so."""
+def write_baseline(path: str, acceptance: Acceptance) -> str:
+    """Write the findings of a run, and return what to say of it."""
     from klaudit.formats.known import write_baseline as write
 
-    with opened(path) as out:
+    with opened(path, option="--write-baseline") as out:
         write(acceptance.found, out)
-    note(f"{len(acceptance.found)} findings written to {path}; with --baseline {path} they do not fail")
+    return f"{len(acceptance.found)} findings written to {path}; with --baseline {path} they do not fail"
 
 
 def note(*sentences: str) -> None:
@@ -87,4 +91,4 @@ def note(*sentences: str) -> None:
     from klaudit.formats.text import clean
 
     for sentence in sentences:
-        click.echo(f"klaudit: note: {clean(sentence)}", err=True)
+        say(f"klaudit: note: {clean(sentence)}")

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from klaudit.audit.standing import Ranking
     from klaudit.baseline import Acceptance
     from klaudit.board import Board
+    from klaudit.bounds import Settled
     from klaudit.catalog import Catalog
     from klaudit.cli.progress import ProgressLine
     from klaudit.formats.picture import Picture
-    from klaudit.leaderboard import Leaderboard, Settled
+    from klaudit.leaderboard import Leaderboard
     from klaudit.readers import ReadOptions
     from klaudit.report import Audit
     from klaudit.verdict import Policy
@@ -121,26 +122,27 @@ def _run(given: Mapping[str, Any], style: str, in_ci: bool = False) -> int:
     found = _judge(files, given, accept, keep_rows, most)
     messages = accept.messages(files, given["show_suppressed"])
     found = replace(found, suppressed=replace(found.suppressed, messages=messages))
+    # The report comes last: who has it on standard output may take it for the whole result.
+    plots.draw(pictures, lambda: _picture(found))
+    written = list(_write_others(given, found, accept))
     with opened(given["output"], whole=in_ci) as out:
         write(style, found, out, view)
-    plots.draw(pictures, lambda: _picture(found))
     acceptance.note(*messages)
     if summary_file is not None:
         actions.append_summary(summary_file, found, view)
-    code = exit_code(found, given["fail_on"], given["exit_zero"] or not FORMATS[style].found_is_1)
-    _write_others(given, found, accept)
-    return code
+    acceptance.note(*written)
+    return exit_code(found, given["fail_on"], given["exit_zero"] or not FORMATS[style].found_is_1)
 
 
-def _write_others(given: Mapping[str, Any], found: Audit, accept: Acceptance) -> None:
-    """Write what a run makes besides its report."""
+def _write_others(given: Mapping[str, Any], found: Audit, accept: Acceptance) -> Iterator[str]:
+    """Write what a run makes besides its report and its pictures, and tell what to say of it."""
     if not found.summary.judged and (given["write_baseline"] or given["write_clean"]):
-        acceptance.note("only the report was written, for no row could be judged")
+        yield "only the report was written, for no row could be judged"
         return
     if given["write_baseline"] is not None:
-        acceptance.write_baseline(given["write_baseline"], accept)
+        yield acceptance.write_baseline(given["write_baseline"], accept)
     if given["write_clean"] is not None:
-        cleaning.write(given["write_clean"], found.sources[0], found, _FAIL_ON[given["fail_on"]])
+        yield cleaning.write(given["write_clean"], found.sources[0], found, _FAIL_ON[given["fail_on"]])
 
 
 def _picture(found: Audit) -> Picture:
@@ -161,7 +163,9 @@ def _check_targets(given: Mapping[str, Any], files: tuple[str, ...]) -> None:
         if target is not None and taken.setdefault(os.path.abspath(target), option) != option:
             raise UsageError(f"{taken[os.path.abspath(target)]} and {option} both name {target!r}. Name two files")
     if given["write_clean"] is not None:
-        cleaning.check(given["write_clean"], files)
+        from klaudit.readers.cleaned import check_cleanable
+
+        check_cleanable(files)
 
 
 def _judge(

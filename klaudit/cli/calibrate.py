@@ -14,7 +14,8 @@ import click
 
 from klaudit.cli import options
 from klaudit.cli.audit import FOUND
-from klaudit.cli.output import make_view, opened
+from klaudit.cli.output import ensure_stdout, make_view, opened, report_target, side_target
+from klaudit.cli.streams import say
 from klaudit.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -32,8 +33,14 @@ _ID: Final = re.compile(r"[a-z0-9]+(?:[.-][a-z0-9]+)*")
 @click.option("--quick", is_flag=True, help="Fewer sizes and runs: seconds instead of the better part of a minute.")
 @click.option("--device", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Which card.")
 @click.option("--gpu", metavar="NAME", help="The spec that the card is held against.  [default: by the driver's name]")
-@click.option("-o", "--output", metavar="FILE", help="Write the measured spec (my-card.yaml), or with --board the CSV.")
-@click.option("--report", metavar="FILE", help="Write everything that was measured as JSON.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=report_target,
+    help="Write the measured spec (my-card.yaml), or with --board the CSV.",
+)
+@click.option("--report", metavar="FILE", callback=side_target, help="Write everything that was measured as JSON.")
 @click.option(
     "--compare",
     is_flag=False,
@@ -79,9 +86,9 @@ def _check_options(given: Mapping[str, Any]) -> None:
                 f"--output {output!r}: a spec's file is named after its id. Expected lower-case letters, digits and"
                 " dashes and the ending .yaml, such as my-card.yaml"
             )
-    for name in ("output", "report"):
-        if given[name] is not None and not Path(given[name]).absolute().parent.is_dir():
-            raise UsageError(f"--{name} {given[name]!r}: no such folder. Make it first, or name another file")
+    if board is None:
+        # Beside the spec there is always a report.
+        ensure_stdout()
 
 
 def _measure(given: Mapping[str, Any]) -> Calibration:
@@ -119,13 +126,13 @@ def _report(given: Mapping[str, Any], catalog: Catalog, found: Calibration, othe
     card = published or driver_card(found.device, _card_id(found.device))
     standings = _judge(found, card)
     if refusal := _refusal(found, card, standings):
-        click.echo(refusal, err=True)
+        say(refusal)
         return FOUND
     findings = _findings(given, found, other, card, standings, known=published is not None)
     if given["output"] is not None:
         _write_spec(given["output"], measured_card(found, published, Path(given["output"]).stem))
     if given["report"] is not None:
-        with opened(given["report"]) as out:
+        with opened(given["report"], option="--report") as out:
             write_json(findings, out, make_view(given["report"]))
     with opened(None) as out:
         FORMATS[given["format"]](findings, out, make_view(None))
@@ -193,7 +200,7 @@ def _write_spec(output: str, card: Gpu) -> None:
     with opened(output) as out:
         out.write(text)
     folder = Path(output).parent
-    click.echo(f"klaudit: wrote {output}; use it with --specs {folder} and --gpu-label LABEL={card.id}", err=True)
+    say(f"klaudit: wrote {output}; use it with --specs {folder} and --gpu-label LABEL={card.id}")
 
 
 def _measure_board(given: Mapping[str, Any], catalog: Catalog) -> int:
@@ -213,12 +220,12 @@ def _measure_board(given: Mapping[str, Any], catalog: Catalog) -> int:
     with _progress() as progress:
         run = measure_board(board, label, given["device"], given["repeats"], _command(), progress)
     if given["report"] is not None:
-        with opened(given["report"]) as out:
+        with opened(given["report"], option="--report") as out:
             write_board_report(run, out)
     with opened(given["output"]) as out:
         write_board(run, out)
     for sentence in board_summary(run):
-        click.echo(f"klaudit: {clean(sentence)}", err=True)
+        say(f"klaudit: {clean(sentence)}")
     return 0
 
 

@@ -11,6 +11,7 @@ import click
 from klaudit._version import __version__
 from klaudit.cli import options
 from klaudit.cli.output import make_view, opened
+from klaudit.cli.values import Tolerance
 from klaudit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
 @click.argument("board")
 @click.option("--quick", is_flag=True, help="Look at a sample of each case.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the inputs.")
-@click.option("--rtol", type=click.FloatRange(min=0), metavar="X", help="Try another rtol than the board's.")
-@click.option("--atol", type=click.FloatRange(min=0), metavar="X", help="Try another atol than the board's.")
+@click.option("--rtol", type=Tolerance(), metavar="X", help="Try another rtol than the board's.")
+@click.option("--atol", type=Tolerance(), metavar="X", help="Try another atol than the board's.")
 @click.option(
     "--atol-of-max",
-    type=click.FloatRange(min=0),
+    type=Tolerance(),
     metavar="X",
     help="Try an atol of X times each case's largest |reference|.",
 )

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from klaudit.cli.acceptance import note
-from klaudit.cli.output import save
-from klaudit.errors import UsageError
+from klaudit.cli.output import save, side_target
 from klaudit.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -20,17 +18,9 @@ if TYPE_CHECKING:
 option = click.option(
     "--write-clean",
     metavar="FILE",
+    callback=side_target,
     help="Write the input's own rows to FILE without those that fail, and show how the podium changes.",
 )
-
-
-def check(target: str, files: tuple[str, ...]) -> None:
-    """Stop before anything is judged where there is no such file to write."""
-    from klaudit.readers.cleaned import check_cleanable
-
-    if target == "-":
-        raise UsageError("--write-clean needs a file, for standard output is where the report goes. Name one")
-    check_cleanable(files)
 
 
 def with_podiums(found: Audit, board: Board | None, fails: Collection[Verdict]) -> Audit:
@@ -40,8 +30,8 @@ def with_podiums(found: Audit, board: Board | None, fails: Collection[Verdict]) 
     return replace(found, podiums=podiums(found.rows(), board, lambda row: _fails(row, fails)))
 
 
-def write(target: str, file: str, found: Audit, fails: Collection[Verdict]) -> None:
-    """Write the file without its failing rows, and say how many there were."""
+def write(target: str, file: str, found: Audit, fails: Collection[Verdict]) -> str:
+    """Write the file without its failing rows, and return how many there were."""
     from klaudit.readers.cleaned import without
 
     starts, dropped = [], set()
@@ -50,7 +40,7 @@ def write(target: str, file: str, found: Audit, fails: Collection[Verdict]) -> N
         if _fails(row, fails):
             dropped.add(row.line)
     save(target, without(file, starts, dropped), "--write-clean")
-    note(f"{target} has {len(starts) - len(dropped)} of {len(starts)} rows of {file}: {len(dropped)} fail")
+    return f"{target} has {len(starts) - len(dropped)} of {len(starts)} rows of {file}: {len(dropped)} fail"
 
 
 def _fails(row: RowReport, fails: Collection[Verdict]) -> bool:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from klaudit.cli.output import report_target
+from klaudit.cli.streams import say
 from klaudit.cli.values import Dtype, Pair, Size, SizePair
 from klaudit.errors import UsageError
 from klaudit.verdict import CONDITION_IDS, Policy
@@ -40,7 +42,10 @@ specs = click.option(
     type=click.Path(path_type=Path),
     help="Your own specs beside the shipped ones.  [repeatable]",
 )
-output = click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all.  [default: stdout]")
+output = click.option(
+    "-o", "--output", metavar="FILE", callback=report_target,
+    help="Write to FILE, whole or not at all.  [default: stdout]",
+)  # fmt: skip
 plain_format = click.option(
     "--format",
     type=click.Choice(["table", "json"]),
@@ -87,7 +92,7 @@ def load(specs: tuple[Path, ...]) -> Catalog:
     for sentence in catalog.overrides:
         from klaudit.formats.text import clean
 
-        click.echo(f"klaudit: note: {clean(sentence)}", err=True)
+        say(f"klaudit: note: {clean(sentence)}")
     return catalog
 
 

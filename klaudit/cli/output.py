@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -9,13 +10,18 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Literal, TextIO
+from typing import Any, Final, Literal, NoReturn, TextIO
 
+import click
+
+from klaudit.cli.streams import ClosedOutput
 from klaudit.errors import UsageError
 from klaudit.formats import View
 
 # Where nothing says how wide: a report in a CI log or under a bug report.
 WIDTH: Final = 100
+# What helps against an error of the system, beside another name.
+_REMEDIES: Final = {errno.ENOENT: "make its folder first, or ", errno.ENOSPC: "free some space, or "}
 
 
 def make_view(
@@ -35,7 +41,7 @@ def make_view(
 
 
 @contextmanager
-def opened(output: str | None, whole: bool = False) -> Iterator[TextIO]:
+def opened(output: str | None, whole: bool = False, option: str = "--output") -> Iterator[TextIO]:
     """The stream to write a result to.
 
     Parameters
@@ -44,6 +50,8 @@ def opened(output: str | None, whole: bool = False) -> Iterator[TextIO]:
         A file; "-" or None is standard output.
     whole : bool
         Whether a reader of standard output that goes away early is an error, as for a machine it is.
+    option : str
+        What named the file, for messages.
 
     Raises
     ------
@@ -56,11 +64,7 @@ def opened(output: str | None, whole: bool = False) -> Iterator[TextIO]:
         else:
             yield from _file(Path(str(output)))
     except OSError as error:
-        where = "standard output" if output in (None, "-") else repr(output)
-        raise UsageError(
-            f"cannot write to {where}: {error.strerror or error}. Expected a file that can be written;"
-            " free some space, or name another one with --output"
-        ) from None
+        _refuse(None if output == "-" else output, option, error)
 
 
 def _stdout(whole: bool) -> Iterator[TextIO]:
@@ -90,10 +94,90 @@ def save(path: str, content: bytes | Iterable[bytes], option: str = "--plot") ->
         for out in _replaced(Path(path), "wb"):
             out.writelines([content] if isinstance(content, bytes) else content)
     except OSError as error:
+        _refuse(path, option, error)
+
+
+def ensure_stdout() -> None:
+    """Stop where standard output is closed.
+
+    Raises
+    ------
+    UsageError
+        When nothing can be written to it.
+
+    Examples
+    --------
+    >>> ensure_stdout()
+    """
+    if isinstance(sys.stdout, ClosedOutput):
+        sys.stdout.write("")
+
+
+def report_target(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """The callback of an option for the report: stop at the command line where it could not be written.
+
+    Raises
+    ------
+    UsageError
+        When the file, or standard output without one, takes nothing.
+    """
+    if value in (None, "-"):
+        ensure_stdout()
+    else:
+        _try(str(value), param)
+    return value
+
+
+def side_target(
+    ctx: click.Context, param: click.Parameter, value: str | tuple[str, ...] | None
+) -> str | tuple[str, ...] | None:
+    """The callback of an option for a file beside the report: stop at the command line where it could not be written.
+
+    Raises
+    ------
+    UsageError
+        When it is no file that can be written.
+    """
+    for path in (value,) if isinstance(value, str) else value or ():
+        # A picture has a name that ends in its kind, or another message.
+        if path == "-" and not param.multiple:
+            raise UsageError(f"{param.opts[-1]} needs a file, for standard output is where the report goes. Name one")
+        _try(path, param)
+    return value
+
+
+def _try(path: str, param: click.Parameter) -> None:
+    """Do to a file's folder what writing the file will do, for nothing else tells so surely that it can be done."""
+    try:
+        if os.path.isdir(path):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if os.path.exists(path) and not os.path.isfile(path):
+            if not os.access(path, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            return
+        part = _part(_behind(Path(path)))
+        try:
+            open(part, "x", opener=_private).close()
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        _refuse(path, param.opts[-1], error)
+
+
+def _refuse(path: str | None, option: str, error: OSError) -> NoReturn:
+    """Raise what the system says as what it means here, and what to do; without a path of standard output."""
+    if path is None and isinstance(error, BrokenPipeError):
         raise UsageError(
-            f"cannot write to {path!r}: {error.strerror or error}. Expected a file that can be written;"
-            f" free some space, or name another one with {option}"
+            "cannot write to standard output: its reader ended before the report did, as `head` does."
+            f" Expected a reader that takes all of it; let it read to the end, or name a file with {option}"
         ) from None
+    where = "standard output" if path is None else f"{option} {path!r}"
+    reason = "no such folder" if error.errno == errno.ENOENT else error.strerror or error
+    remedy = _REMEDIES.get(error.errno or 0, "")
+    raise UsageError(
+        f"cannot write to {where}: {reason}. Expected a file that can be written;"
+        f" {remedy}name another one with {option}"
+    ) from None
 
 
 def _file(path: Path) -> Iterator[TextIO]:
@@ -106,10 +190,9 @@ def _replaced(path: Path, mode: str, **how: str) -> Iterator[Any]:
         with open(path, mode, **how) as out:  # type: ignore[call-overload]
             yield out
         return
-    # A link stays a link: the file behind it is replaced.
-    target = path.resolve()
+    target = _behind(path)
     # The name is known before there is a file, so that whatever interrupts, at whichever moment, leaves none of it.
-    part = target.parent / f".{target.name[:50]}.{os.urandom(8).hex()}.part"
+    part = _part(target)
     try:
         with open(part, mode.replace("w", "x"), opener=_private, **how) as out:  # type: ignore[call-overload]
             yield out
@@ -118,6 +201,16 @@ def _replaced(path: Path, mode: str, **how: str) -> Iterator[Any]:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def _behind(path: Path) -> Path:
+    """The file behind a link, which stays one."""
+    return Path(os.path.realpath(path))
+
+
+def _part(target: Path) -> Path:
+    """A name beside a file, for what will replace it."""
+    return target.parent / f".{target.name[:50]}.{os.urandom(8).hex()}.part"
 
 
 def _private(path: str, flags: int) -> int:

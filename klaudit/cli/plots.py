@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from klaudit.cli.output import save
+from klaudit.cli.output import save, side_target
 from klaudit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ option = click.option(
     "--plot",
     multiple=True,
     metavar="FILE",
+    callback=side_target,
     help="Also draw it: FILE.svg, .png or .pdf; needs the extra `plot`.  [repeatable]",
 )
 

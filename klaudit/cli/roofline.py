@@ -55,9 +55,9 @@ def roofline(**given: Any) -> int:
         Card(roofs(gpu, workload, dtype, sizes), served_as) for gpu, served_as in _cards(catalog, given["gpu"], board)
     ]
     stamp = Stamp(__version__, catalog.date, catalog.sha256, board.id if board else "")
+    plots.draw(pictures, lambda: _picture(cards, stamp, given["units"] == "binary"))
     with opened(given["output"]) as out:
         FORMATS[given["format"]](cards, out, make_view(given["output"], units=given["units"]), stamp)
-    plots.draw(pictures, lambda: _picture(cards, stamp, given["units"] == "binary"))
     return 0
 
 

@@ -59,6 +59,22 @@ class Size(_ParamType):
         return number
 
 
+class Tolerance(_ParamType):
+    """A finite number that is not negative."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number."""
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not (math.isfinite(number) and number >= 0):
+            self.fail(f"{value!r} is no tolerance; write a number of 0 or more, such as 1e-5.", param, ctx)
+        return number
+
+
 class SizePair(Pair):
     """A size by its name, such as n=2^26."""
 

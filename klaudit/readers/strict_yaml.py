@@ -29,6 +29,11 @@ _SCALARS: Final = {
     _TAG + "null": "nothing", _TAG + "timestamp": "a date",
 }  # fmt: skip
 _ID: Final = re.compile(r"[a-z0-9]+(?:[.-][a-z0-9]+)*")
+# In ASCII, and neither octal nor with underscores, as Python and YAML take some numbers.
+_WHOLE: Final = re.compile(r"[1-9][0-9]*")
+_NUMBER: Final = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+# A float holds every whole number of so many digits.
+_MOST_DIGITS: Final = 15
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _SOURCE_KINDS: Final = ("driver-dump", "vendor", "quoted", "secondary", "measured", "naming", "third-party-db")
 _SOURCE_HOWS: Final = ("retrieved", "quoted", "recalled")
@@ -196,28 +201,32 @@ class Section:
     def count(self, key: str) -> int:
         """A positive whole number without a unit."""
         node = self._scalar(key)
-        if node.tag != _TAG + "int" or not node.value.isdecimal() or int(node.value) == 0:
-            raise self.error(f"{self.name_of(key)}: {node.value!r} is no positive whole number", key)
-        return int(node.value)
+        return self._whole(key, node.value if node.tag == _TAG + "int" else "", node.value)
+
+    def _whole(self, key: str, digits: str, written: str) -> int:
+        if not _WHOLE.fullmatch(digits):
+            raise self.error(f"{self.name_of(key)}: {written!r} is no positive whole number", key)
+        if len(digits) > _MOST_DIGITS:
+            raise self.error(f"{self.name_of(key)} has {len(digits)} digits; allowed are {_MOST_DIGITS}", key)
+        return int(digits)
 
     def span(self, key: str) -> tuple[int, int] | None:
         """Two whole numbers, the least and the most, as [5, 20]; None where the key is absent."""
         if key not in self:
             return None
-        values = [str(node.value) for node in self._items(key)]
-        if len(values) != 2 or not all(v.isdecimal() for v in values) or not 0 < int(values[0]) <= int(values[1]):
+        values = [self._whole(key, str(node.value), node.value) for node in self._items(key)]
+        if len(values) != 2 or values[0] > values[1]:
             raise self.error(f"{self.name_of(key)} must be the least and the most, as [5, 20]", key)
-        return int(values[0]), int(values[1])
+        return values[0], values[1]
 
-    def number(self, key: str) -> float:
+    def number(self, key: str, least: float = -math.inf, most: float = math.inf) -> float:
         """A plain number without a unit, as a YAML number or as text (YAML takes 1e-5 for text)."""
         node = self._scalar(key)
-        try:
-            number = float(node.value)
-        except ValueError:
-            number = math.nan
-        if not math.isfinite(number):
-            raise self.error(f"{self.name_of(key)}: {node.value!r} is no number", key)
+        number = float(node.value) if _NUMBER.fullmatch(node.value) else math.nan
+        if not (math.isfinite(number) and least <= number <= most):
+            allowed = f" from {least:g} to {most:g}" if most < math.inf else f" of {least:g} or more"
+            allowed = allowed if least > -math.inf else ""
+            raise self.error(f"{self.name_of(key)}: {node.value!r} is no number{allowed}", key)
         return number
 
     def date(self, key: str) -> datetime.date:
@@ -272,8 +281,9 @@ class Section:
             value = parse_quantity(self.text(key), kind)
         except UnitError as error:
             raise self.error(f"{self.path}: {key} {error}", key) from None
-        if value <= 0:
-            raise self.error(f"{self.path}: {key} {node.value!r} must be above zero", key)
+        if not 0 < value < math.inf:
+            must = "be finite" if value > 0 else "be above zero"
+            raise self.error(f"{self.path}: {key} {node.value!r} must {must}", key)
         return value, str(node.value)
 
     def figures(self, key: str, kind: str, required: bool = False) -> tuple[Figure, ...]:
