@@ -177,10 +177,20 @@ class GpuLabel:
 
 
 @dataclass(frozen=True, slots=True)
+class LeaderboardName:
+    """What a leaderboard that has a board's rules calls itself in its exports, and how that is known."""
+
+    name: str
+    source: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Board:
     """A leaderboard's rules.
 
-    `cases` is empty where each row is one case of its own.
+    `cases` is empty where each row is one case of its own; `leaderboards` is empty where nobody says which ones the
+    board stands for.
     """
 
     id: str
@@ -193,6 +203,7 @@ class Board:
     checker: Checker | None = None
     sources: tuple[Source, ...] = ()
     notes: tuple[str, ...] = ()
+    leaderboards: tuple[LeaderboardName, ...] = ()
 
     def select(self, era_id: str) -> Board:
         """The same board with the one era, under the era's id."""

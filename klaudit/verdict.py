@@ -207,6 +207,13 @@ _RULES: Final = (
         "The row names a size that no case of the board has, so the board's rules do not speak of it.",
     ),
     Rule(
+        "other-board",
+        "warning",
+        "Of another leaderboard",
+        "The row says that it is of a leaderboard that the chosen board does not stand for, so the board's rules do not"
+        " speak of it. Judge it by its own board: --board.",
+    ),
+    Rule(
         "counts-differ",
         "note",
         "Another count of operations or bytes",

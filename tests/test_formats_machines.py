@@ -19,6 +19,7 @@ ROW_KEYS = [
     "line", "entry", "gpu", "variants", "workload", "reported", "roof", "ratio", "limit", "limit_ratio", "verdict",
     "conditions", "alternatives", "cached_share", "rules", "worst_case", "message",
 ]  # fmt: skip
+LAST_KEYS = ["worst_ratio", "worst_limit_ratio"]
 
 
 def render(name: str, audit: Audit, **view: object) -> str:
@@ -65,7 +66,7 @@ def test_the_head_of_the_json_report() -> None:
 def test_a_row_of_the_json_report() -> None:
     """A conditional row with cases, key by key."""
     row = load(samples.audit())["rows"][1]
-    assert list(row) == [*ROW_KEYS, "cases"]
+    assert list(row) == [*ROW_KEYS, "cases", *LAST_KEYS]
     message = row.pop("message")
     assert message.startswith("N=67108864: 805.3 MB in 141.2 us")
     assert row == {
@@ -95,15 +96,28 @@ def test_a_row_of_the_json_report() -> None:
                 "verdict": "conditional", "conditions": ["write-back", "inputs-resident"],
             },
         ],
+        "worst_ratio": 1.30993,
+        "worst_limit_ratio": 0.9788,
     }  # fmt: skip
 
 
 def test_a_row_without_a_verdict_has_nulls() -> None:
     """Nothing judged: numbers are null, lists are empty, `cases` is absent."""
     row = load(samples.audit())["rows"][4]
-    assert list(row) == ROW_KEYS
+    assert list(row) == ROW_KEYS + LAST_KEYS
     assert row["reported"] == {}
     assert [row[key] for key in ("roof", "ratio", "limit", "limit_ratio", "cached_share", "worst_case")] == [None] * 6
+    assert [row[key] for key in LAST_KEYS] == [None, None]
+
+
+def test_the_worst_of_figures_and_cases() -> None:
+    """An average hides which case is out of reach: the worst ratios look at the cases too, in JSON and in CSV."""
+    cases = (samples.replace(samples.CONDITIONAL.cases[0], ratio=3.16, limit_ratio=2.7),)
+    audit = samples.audit((samples.row(ratio=0.8, limit_ratio=0.3, cases=cases),))
+    row = load(audit)["rows"][0]
+    assert [row[key] for key in ("ratio", "limit_ratio", *LAST_KEYS)] == [0.8, 0.3, 3.16, 2.7]
+    (line,) = csv.DictReader(io.StringIO(render("csv", audit)))
+    assert [line[key] for key in ("ratio", "limit_ratio", *LAST_KEYS)] == ["0.8", "0.3", "3.16", "2.7"]
 
 
 def test_json_knows_no_nan() -> None:
@@ -168,6 +182,8 @@ def test_the_csv_report() -> None:
         "version": "0.1.0",
         "specs": "2026-01-31 0123456789ab",
         "ruled_out": "compressed-data",
+        "worst_ratio": "1.30993",
+        "worst_limit_ratio": "0.9788",
     }
 
 

@@ -118,7 +118,7 @@ def test_limits_leave_out_sets_that_add_nothing() -> None:
     out = io.StringIO()
     write_board(board, (Limits(board, "b", "T4", T4, ceilings),), out, View(), "table")
     assert (
-        "Limits b: mean of rates [GFLOP/s], impossible above the last column\n"
+        "Limits b: mean of rates [GFLOP/s], impossible above the last figure\n"
         "label  card   dram  write-back   both  both + lower-precision\n"
         "T4     t4    100.0       200.0  400.0                   500.0\n"
     ) in out.getvalue()

@@ -99,3 +99,16 @@ def test_rich_is_imported_for_colour_alone() -> None:
         "write('table', samples.audit(), io.StringIO(), View()); assert 'rich' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[1])
+
+
+def test_unjudged_rows_of_one_reason_are_said_once() -> None:
+    """What a whole file lacks is said once and counted; a few rows, and rows with another reason, are listed."""
+    lacking = [samples.replace(samples.UNJUDGED, entry=f"e{i}", line=i + 2, message="no size") for i in range(100)]
+    few = [samples.replace(samples.UNJUDGED, entry=f"f{i}", line=i + 200, message="no score") for i in range(3)]
+    shown = render(samples.audit((*lacking, samples.IMPOSSIBLE, *few)), width=100)
+    assert [f"e{i}" for i in range(100) if f"  e{i}  " in shown] == ["e0"]
+    assert "  and 99 more rows with the same reason; --rows all lists them\n" in shown
+    assert [f"f{i}" for i in range(3) if f"  f{i}  " in shown] == ["f0", "f1", "f2"]
+    assert samples.IMPOSSIBLE.entry in shown
+    every = render(samples.audit((*lacking, *few)), width=100, rows="all")
+    assert [i for i in range(100) if f"  e{i}  " not in every] == []

@@ -20,7 +20,7 @@ from command import ROOT, klaudit
 
 from klaudit.formats import View, html, write
 from klaudit.formats.model import MODEL, MODEL_LIMITS
-from klaudit.report import Audit
+from klaudit.report import Audit, Place, Podium, Standing, Summary, Suppressed
 from klaudit.verdict import Verdict
 
 EXAMPLE = ("audit", "examples/kl-h200.csv", "--board", "tensara-kl-2025", "--format", "html")
@@ -68,6 +68,28 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = klaudit(*EXAMPLE, "-o", target)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
     return target
+
+
+def test_ranks_podiums_and_accepted_findings() -> None:
+    """The page says what the report for people says: ranks on another board, podiums, what was accepted."""
+    own = samples.replace(samples.CONDITIONAL, suppressed="baseline kl.json")
+    accepted = Summary()
+    accepted.counts[Verdict.CONDITIONAL] = 1
+    places = (Place("forged", 8, 43641e9, Verdict.IMPOSSIBLE), Place("honest", 2, 1518e9, Verdict.WITHIN))
+    audit = samples.replace(
+        samples.audit((samples.WITHIN, own)),
+        standings=(Standing(samples.WITHIN, "kl<b>.csv", "rate", 2, 3, 1, 2, "best", 4, 2000e9, 0.759),) * 60,
+        podiums=(Podium("H200", "rate", places, places[1:]),),
+        suppressed=Suppressed(accepted, (own,), ("ignore 3 fits nothing",)),
+    )
+    page = text_of(audit)
+    assert page.count("<li>honest/v4 would be number 2 of 3 on kl&lt;b&gt;.csv by its rate, number 1 of 2 rows") == 50
+    assert "<li>+10 more; --format json has them all.</li>" in page
+    assert "<p>Podium of H200 by its rate, and without the rows that fail:</p>" in page
+    assert "<li>1. forged (line 8, 43641 GFLOP/s) -&gt; honest (line 2, 1518 GFLOP/s)</li>" in page
+    assert "<p>Accepted beforehand: 1 finding, counted above. Their rows say why.</p>" in page
+    assert "<p>ignore 3 fits nothing</p>" in page
+    assert '["accepted", "baseline kl.json"]' in page
 
 
 def wait_for(window: Browser, condition: str) -> None:

@@ -45,13 +45,15 @@ class Ranking:
     def add(self, judgement: Judgement) -> None:
         """Take in one batch of the board."""
         rows = judgement.leaderboard
+        own = np.ones(len(rows), dtype=np.bool_)
+        own[[trouble.row for trouble in rows.troubles if trouble.rule == "other-board"]] = False
         for figure in rows.figures:
             if figure.case is not None or figure.fastest:
                 continue
             rule = self._rule(figure.kind, figure.rule or "", self._scoring if len(self._eras) == 1 else None)
             for code in np.unique(rows.gpu_codes):
                 label = rows.gpu_labels[code] if code >= 0 else self._gpu
-                there = np.flatnonzero((rows.gpu_codes == code) & np.isfinite(figure.value))
+                there = np.flatnonzero(own & (rows.gpu_codes == code) & np.isfinite(figure.value))
                 if not len(there):
                     continue
                 rivals = self._rivals.setdefault((label.casefold(), figure.kind, rule), _Rivals())

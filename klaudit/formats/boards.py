@@ -8,11 +8,11 @@ from typing import Any, Final, Literal, TextIO
 
 from klaudit.board import Board, Checker, Era
 from klaudit.formats import View
-from klaudit.formats.catalogue import section, sources, sources_object
+from klaudit.formats.catalogue import folded, section, sources, sources_object
 from klaudit.formats.json_ import SCHEMA, dumps
 from klaudit.formats.lines import LEAST_WIDTH, Line, columns, paragraph, write_lines
 from klaudit.formats.numbers import rounded, unit_of, whole
-from klaudit.formats.text import clean, plural
+from klaudit.formats.text import clean, plural, wrap
 from klaudit.report import Ceiling, Limits
 
 _CACHES: Final = frozenset({"write-back", "inputs-resident"})
@@ -31,7 +31,7 @@ def write_boards(boards: Sequence[Board], out: TextIO, view: View, style: str) -
     note = paragraph(
         f"`klaudit boards NAME` shows a board's eras; --board takes their ids too{_example(boards)}.", width
     )
-    write_lines([*columns(header, rows, width, left=5, squeeze=4), (), *note], out, view.color)
+    write_lines([*columns(header, folded(header, rows, width, 4), width, left=5), (), *note], out, view.color)
 
 
 def _example(boards: Sequence[Board]) -> str:
@@ -55,7 +55,7 @@ def _page(board: Board, limits: Sequence[Limits], width: int) -> Iterator[Line]:
     for title, head, rows in limit_tables(limits, board):
         if title:
             yield ()
-            yield ((title, "bold"),)
+            yield from (((line, "bold"),) for line in wrap(title, width))
         yield from columns(head, rows, width, left=2)
     yield from section("Notes", board.notes, width)
     yield from sources(board.sources, width)
@@ -65,11 +65,9 @@ def sections(board: Board) -> Iterator[tuple[str, list[str]]]:
     """What a board's spec says, section by section: a title and its sentences."""
     for era in board.eras:
         yield f"Rules {era.id}{_span(era)}", list(_rules(era))
+    yield "Leaderboards that it stands for", [_sourced(n.name, n.source, n.note) for n in board.leaderboards]
     yield "Cases", [f"{c.name}: {_sizes(c.sizes)}" for c in board.cases]
-    labels = []
-    for g in board.gpu_labels:
-        said = f"{g.label} means {' or '.join(g.means)}" + (f", source {g.source}" if g.source else "")
-        labels.append(said + (f": {g.note}" if g.note else ""))
+    labels = [_sourced(f"{g.label} means {' or '.join(g.means)}", g.source, g.note) for g in board.gpu_labels]
     yield "GPU labels", labels
     if board.checker is not None:
         c = board.checker
@@ -77,6 +75,11 @@ def sections(board: Board) -> Iterator[tuple[str, list[str]]]:
         said += f"atol {c.atol:g}, " if c.atol is not None else ""
         said += f"output before the kernel: {c.output or 'unknown'}"
         yield "Checker", [said, *([c.note] if c.note else []), *_checked(c)]
+
+
+def _sourced(said: str, source: str, note: str) -> str:
+    """A statement, how it is known, and what is to be said of it."""
+    return said + (f", source {source}" if source else "") + (f": {note}" if note else "")
 
 
 def _checked(checker: Checker) -> Iterator[str]:
@@ -123,8 +126,8 @@ def limit_tables(limits: Sequence[Limits], board: Board) -> Iterator[tuple[str, 
 
 def _tables(limits: Sequence[Limits], era: Era) -> Iterator[tuple[str, list[str], list[list[str]]]]:
     kinds: tuple[tuple[str, Literal["rate", "time"], str], ...] = (
-        (f"{_RULES[era.scoring.rate]} of rates", "rate", "impossible above the last column"),
-        (f"{_RULES[era.scoring.time]} of times", "time", "impossible below the last column"),
+        (f"{_RULES[era.scoring.rate]} of rates", "rate", "impossible above the last figure"),
+        (f"{_RULES[era.scoring.time]} of times", "time", "impossible below the last figure"),
     )
     for what, kind, last in kinds:
         values = [getattr(c, kind) for limit in limits for c in limit.ceilings]
@@ -239,6 +242,9 @@ def _object(board: Board, limits: Sequence[Limits]) -> dict[str, Any]:
             g.label: {"means": list(g.means), "source": g.source or None, "note": g.note or None}
             for g in board.gpu_labels
         },
+        "leaderboards": [
+            {"name": n.name, "source": n.source or None, "note": n.note or None} for n in board.leaderboards
+        ],
         "checker": None if board.checker is None else _checker_object(board.checker),
         "limits": [_limits_object(limit) for limit in limits],
         "notes": list(board.notes),

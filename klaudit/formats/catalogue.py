@@ -7,9 +7,9 @@ from typing import Any, Final, TextIO
 
 from klaudit.formats import View
 from klaudit.formats.json_ import SCHEMA, dumps
-from klaudit.formats.lines import LEAST_WIDTH, Line, columns, paragraph, write_lines
+from klaudit.formats.lines import GAP, LEAST_WIDTH, Line, columns, paragraph, write_lines
 from klaudit.formats.numbers import plain, rounded
-from klaudit.formats.text import clean, wrap
+from klaudit.formats.text import cells, clean, wrap
 from klaudit.gpu import Gpu, Measured
 from klaudit.provenance import Source
 from klaudit.units import show, show_cache
@@ -27,7 +27,7 @@ def write_gpus(gpus: Sequence[Gpu], out: TextIO, view: View, style: str) -> None
     rows = [
         [
             gpu.id,
-            clean(gpu.name, 40),
+            clean(gpu.name),
             f"{gpu.bandwidth / 1e9:.1f}",
             show_cache(gpu.cache),
             _tera(_rate(gpu, "float32")),
@@ -36,7 +36,7 @@ def write_gpus(gpus: Sequence[Gpu], out: TextIO, view: View, style: str) -> None
         for gpu in gpus
     ]
     width = max(view.width, LEAST_WIDTH)
-    table = columns(header, rows, width, left=2, squeeze=1)
+    table = columns(header, folded(header, rows, width, 1), width, left=2)
     note = paragraph("fp32 and fp16 are the best dense peaks in TFLOP/s.", width)
     write_lines([*table, (), *note], out, view.color)
 
@@ -156,8 +156,8 @@ def write_workloads(workloads: Sequence[Workload], out: TextIO, view: View, styl
         return _write_object({"workloads": [_workload_object(w) for w in workloads]}, out)
     header = ["id", "sizes", "name"]
     rows = [[w.id, " ".join(w.sizes), clean(w.name)] for w in workloads]
-    table = columns(header, rows, max(view.width, LEAST_WIDTH), left=3, squeeze=2)
-    write_lines(table, out, view.color)
+    width = max(view.width, LEAST_WIDTH)
+    write_lines(columns(header, folded(header, rows, width, 2), width, left=3), out, view.color)
 
 
 def write_workload(workload: Workload, out: TextIO, view: View, style: str) -> None:
@@ -217,13 +217,31 @@ def _workload_object(workload: Workload) -> dict[str, Any]:
     }
 
 
+def folded(header: Sequence[str], rows: Sequence[Sequence[str]], width: int, name: int) -> list[list[str]]:
+    """The rows of a list with the names in column `name` over several lines, where the list is wider than `width`.
+
+    Nothing of a name is lost, which is all that tells some cards apart. Where a word of one does not fit, the rows are
+    as they were.
+    """
+    widths = [max(cells(row[i]) for row in (header, *rows)) for i in range(len(header))]
+    room = width - sum(widths) - len(GAP) * (len(widths) - 1) + widths[name]
+    longest = max((cells(word) for row in rows for word in row[name].split()), default=0)
+    if not longest <= room < widths[name]:
+        return [list(row) for row in rows]
+    return [
+        [part if i == name else "" if more else cell for i, cell in enumerate(row)]
+        for row in rows
+        for more, part in enumerate(wrap(row[name], room))
+    ]
+
+
 def section(title: str, items: Iterable[str], width: int) -> Iterator[Line]:
     """A title and its items, or nothing where there are none."""
     said = [clean(item) for item in items]
     if not said:
         return
     yield ()
-    yield ((title, "bold"),)
+    yield from (((line, "bold"),) for line in wrap(title, width))
     for item in said:
         yield from ((line,) for line in wrap(item, width, "      ", "  "))
 

@@ -21,7 +21,7 @@ _FIGURES: Final = tuple(f"{prefix}{key}" for key, _ in KEYS.values() for prefix 
 HEADER: Final = (
     "source", "line", "entry", "gpu", "variants", "workload", "verdict", "ratio", "limit_ratio", "conditions",
     "alternatives", "cached_share", "rules", "worst_case", "roof", *_FIGURES, "version", "specs", "ruled_out",
-    "allowed", "message", "fingerprint", "suppressed",
+    "allowed", "message", "fingerprint", "suppressed", "worst_ratio", "worst_limit_ratio",
 )  # fmt: skip
 _FORMULA_STARTS: Final = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
 
@@ -43,6 +43,7 @@ def write(audit: Audit, out: TextIO, view: View) -> None:
 
 
 def _cells(row: RowReport) -> dict[str, str]:
+    worst, worst_of_limit = row.furthest
     return {
         "source": safe(row.source),
         "line": str(row.line),
@@ -63,6 +64,8 @@ def _cells(row: RowReport) -> dict[str, str]:
         "message": safe(row.message),
         "fingerprint": row.fingerprint,
         "suppressed": safe(row.suppressed),
+        "worst_ratio": _number(worst),
+        "worst_limit_ratio": _number(worst_of_limit),
     }
 
 

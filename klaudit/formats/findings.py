@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Final
 
@@ -12,6 +13,8 @@ from klaudit.verdict import RULES, Level, Verdict
 
 _NAME_CELLS: Final = 60
 _MESSAGE_CELLS: Final = 1000
+# So many unjudged rows of one reason are listed one by one.
+_MOST_ALIKE: Final = 3
 # Their records have no line of their own.
 _WITHOUT_LINES: Final = (".json", ".parquet")
 _PACKED: Final = (".gz", ".zst", ".bz2", ".xz")
@@ -50,6 +53,23 @@ def line(row: RowReport) -> int:
 def worst(rows: Sequence[RowReport], most: int) -> list[RowReport]:
     """At most so many rows, the worst first; equal ones in the order of the input."""
     return sorted(rows, key=lambda row: row.severity, reverse=True)[:most]
+
+
+def gathered(rows: Sequence[RowReport]) -> Iterator[tuple[RowReport, int]]:
+    """The rows, and how many more each of them stands for: unjudged ones of one reason, where there are many.
+
+    A file that lacks something lacks it in every row, and a report for people need not say so a thousand times.
+    """
+    alike = Counter((row.rule, row.message) for row in rows if row.verdict is Verdict.UNJUDGED)
+    many = {reason: count for reason, count in alike.items() if count > _MOST_ALIKE}
+    said: set[tuple[str, str]] = set()
+    for row in rows:
+        reason = (row.rule, row.message)
+        if row.verdict is not Verdict.UNJUDGED or reason not in many:
+            yield row, 0
+        elif reason not in said:
+            said.add(reason)
+            yield row, many[reason] - 1
 
 
 def counts(audit: Audit) -> dict[Verdict, int]:

@@ -11,21 +11,22 @@ import hashlib
 import io
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from itertools import islice
 from typing import Any, Final, TextIO
 
-from klaudit.formats import View, numbers
+from klaudit.formats import View, headers, numbers
 from klaudit.formats import table as plain_table
 from klaudit.formats.drawing import draw, shape
 from klaudit.formats.html_ground import ground, reading
 from klaudit.formats.json_ import dumps, text
 from klaudit.formats.lines import write_lines
-from klaudit.formats.markup import element, escaped
+from klaudit.formats.markup import element, escaped, listed_items
 from klaudit.formats.picture import ORDER, Picture, of_audit, standing
 from klaudit.formats.provenance import Stamp
 from klaudit.formats.rows import block, details
+from klaudit.formats.standing import podium_lines, sentence
 from klaudit.formats.text import clean, plural
 from klaudit.report import Audit, CaseReport, RowReport
 from klaudit.verdict import Verdict
@@ -33,6 +34,7 @@ from klaudit.verdict import Verdict
 # Rows that one page holds: beyond it, the worst and then the first of the others.
 MOST_ROWS: Final = 20_000
 _MOST_PLAIN: Final = 200
+_MOST_RANKS: Final = 50
 _ENTRY_CELLS: Final = 300
 _TEXT_CELLS: Final = 1000
 _ENDLESS: Final = 1e300
@@ -62,7 +64,7 @@ def write(audit: Audit, out: TextIO, view: View) -> None:
         "sources": escaped(_sources(audit)),
         "headline": escaped(headline(audit)),
         "tiles": "\n".join(_tile(verdict, audit.summary.counts[verdict]) for verdict in ORDER),
-        "remarks": "".join(element("p", remark) for remark in audit.remarks),
+        "remarks": "".join(_remarks(audit)),
         "figure": _figure(picture),
         "left_out": _left_out(audit, len(rows)),
         "plain_rows": escaped(_plain(rows, audit), keep_lines=True),
@@ -143,6 +145,22 @@ def _tile(verdict: Verdict, count: int) -> str:
         f'<svg class="shape" viewBox="-6 -6 12 12" aria-hidden="true">{mark}</svg>'
         f"<b>{count}</b><span>{verdict}</span></button>"
     )
+
+
+def _remarks(audit: Audit) -> Iterator[str]:
+    """What there is to say of the whole: remarks, ranks on another board, podiums, findings accepted beforehand."""
+    for remark in (*audit.remarks, *audit.suppressed.messages):
+        yield element("p", remark)
+    accepted = audit.suppressed.summary.rows
+    if accepted:
+        yield element("p", f"Accepted beforehand: {plural(accepted, 'finding')}, counted above. Their rows say why.")
+    ranks = [f"{sentence(rank)}." for rank in audit.standings[:_MOST_RANKS]]
+    if len(audit.standings) > _MOST_RANKS:
+        ranks.append(f"+{len(audit.standings) - _MOST_RANKS} more; --format json has them all.")
+    yield listed_items(ranks)
+    for podium in audit.podiums:
+        title, *places = podium_lines(podium)
+        yield element("p", title) + listed_items(places)
 
 
 def _figure(picture: Picture) -> str:
@@ -245,4 +263,5 @@ def _footer(audit: Audit) -> str:
         "Conditions allowed": ", ".join(stamp.allowed) or "none",
         "Conditions ruled out": ", ".join(stamp.ruled_out) or "none",
     }
-    return "".join(element("p", f"{name}: {what}.") for name, what in said.items())
+    parts = [f"{name}: {what}." for name, what in said.items()]
+    return "".join(element("p", words) for words in (*parts, *headers.sentences(audit)))

@@ -9,6 +9,7 @@ from typing import Any, Final, TextIO
 from klaudit.formats import View
 from klaudit.formats.numbers import KEYS, rounded, whole
 from klaudit.formats.provenance import Stamp
+from klaudit.leaderboard import ColumnsRead
 from klaudit.report import Audit, CaseReport, Podium, Reported, RowReport, Standing, Summary
 from klaudit.verdict import Verdict
 
@@ -49,6 +50,7 @@ def head_object(audit: Audit) -> dict[str, Any]:
         "summary": {**_summary(audit.summary), "suppressed": audit.suppressed.summary.rows},
         **({"standings": [_standing(s) for s in audit.standings]} if audit.standings else {}),
         **({"podiums": [_podium(p) for p in audit.podiums]} if audit.podiums else {}),
+        **({"columns": [_columns(c) for c in audit.columns]} if audit.columns else {}),
     }
 
 
@@ -64,6 +66,7 @@ def _summary(summary: Summary) -> dict[str, int]:
 def row_object(row: RowReport, with_source: bool = False) -> dict[str, Any]:
     """One row as the contract has it."""
     judged = bool(row.roof_name) or bool(row.reported)
+    worst, worst_of_limit = row.furthest
     return {
         **({"source": text(row.source)} if with_source else {}),
         "line": int(row.line),
@@ -88,6 +91,17 @@ def row_object(row: RowReport, with_source: bool = False) -> dict[str, Any]:
         **({"suppressed": text(row.suppressed)} if row.suppressed else {}),
         **({"notes": [text(note) for note in row.notes]} if row.notes else {}),
         **({"cases": [_case(case) for case in row.cases]} if row.cases else {}),
+        "worst_ratio": rounded(worst),
+        "worst_limit_ratio": rounded(worst_of_limit),
+    }
+
+
+def _columns(told: ColumnsRead) -> dict[str, Any]:
+    """What a file's columns were taken for."""
+    return {
+        "source": text(told.source),
+        "read": [{"column": text(header), "as": text(meaning)} for header, meaning in told.read],
+        "unused": [text(header) for header in told.unused],
     }
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, TextIO
 
-from klaudit.formats import View, accused, numbers
+from klaudit.formats import View, accused, headers, numbers
 from klaudit.formats.findings import counted, counts, worst
 from klaudit.formats.provenance import HARNESS, NO_CLEARANCE, Stamp
 from klaudit.formats.standing import podium_lines, sentence
@@ -68,6 +68,7 @@ def _parts(audit: Audit, view: View) -> Iterator[str]:
         f"\nklaudit {stamp.version}, specs {stamp.specs}, board {code(clean(stamp.board)) if stamp.board else 'none'},"
         f" conditions allowed: {' '.join(stamp.allowed) or 'none'}; ruled out: {' '.join(stamp.ruled_out) or 'none'}.\n"
     )
+    yield "".join(f"\n{inline(words, 2000)}\n" for words in headers.sentences(audit))
 
 
 def _findings(audit: Audit) -> Iterator[str]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, TextIO
 
-from klaudit.formats import View
+from klaudit.formats import View, headers
 from klaudit.formats import standing as place
 from klaudit.formats.concise import suppressed_line
+from klaudit.formats.findings import gathered
 from klaudit.formats.lines import LEAST_WIDTH, Line, columns, paragraph, write_lines
 from klaudit.formats.numbers import plain
 from klaudit.formats.provenance import HARNESS, NO_CLEARANCE, Stamp
@@ -31,8 +32,12 @@ def write(audit: Audit, out: TextIO, view: View) -> None:
 
 def _report(audit: Audit, width: int, view: View) -> Iterator[Line]:
     with_source, every_row = len(audit.sources) > 1, view.rows == "all"
-    for row in audit.rows() if every_row else audit.findings:
+    for row, more in ((row, 0) for row in audit.rows()) if every_row else gathered(audit.findings):
         yield from block(row, width, with_source)
+        if more:
+            yield from paragraph(
+                f"and {plural(more, 'more row')} with the same reason; --rows all lists them", width, "  "
+            )
         yield ()
     if audit.findings_left_out and not every_row:
         yield from paragraph(f"+{audit.findings_left_out} more flagged, counted below and not listed.", width)
@@ -56,6 +61,8 @@ def _report(audit: Audit, width: int, view: View) -> Iterator[Line]:
     yield from Stamp.of(audit).lines(width)
     for remark in audit.remarks:
         yield from paragraph(clean(remark), width)
+    for words in headers.sentences(audit):
+        yield from paragraph(words, width)
 
 
 def summary(audit: Audit, width: int) -> Iterator[Line]:

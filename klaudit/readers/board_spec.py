@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, get_args
 
@@ -18,10 +19,14 @@ from klaudit.board import (
     Era,
     GpuLabel,
     Harness,
+    LeaderboardName,
     Rule,
     RuledOut,
     Scoring,
 )
+from klaudit.errors import FormulaError
+from klaudit.formula import Formula
+from klaudit.readers.headers import normalise
 from klaudit.readers.strict_yaml import Section, open_spec
 from klaudit.verdict import CONDITION_IDS
 from klaudit.workload import DTYPE_BYTES
@@ -31,6 +36,10 @@ _CASE_RATES: Final = ("mean-of-runs", "work-over-mean-time")
 _OUTPUTS: Final = ("", "zeros", "ones", "uninitialised")
 _SEEDS: Final = ("fixed", "fresh")
 _DRAWS: Final = ("uniform", "normal", "signs", "scattered")
+# Inputs are drawn in float32, and so is the difference of the ends of a range.
+_LARGEST: Final = 1e38
+# With which `b` a formula is tried when it is read.
+_ELEMENT_BYTES: Final = 4.0
 
 
 def read_board(text: str, file: str, load_board: Callable[[str], Board | None]) -> Board:
@@ -65,6 +74,7 @@ def read_board(text: str, file: str, load_board: Callable[[str], Board | None]) 
             checker=_read_checker(spec, cases) if "checker" in spec else None,
             sources=tuple(spec.document.sources.values()),
             notes=spec.texts("notes"),
+            leaderboards=_read_leaderboards(spec),
         )
     root.check_sources_used()
     return board
@@ -164,6 +174,22 @@ def _read_cases(spec: Section, workload: str | None) -> tuple[Case, ...]:
     return tuple(cases)
 
 
+def _read_leaderboards(spec: Section) -> tuple[LeaderboardName, ...]:
+    found: dict[str, LeaderboardName] = {}
+    for section in spec.sections("leaderboards"):
+        with section as entry:
+            name = entry.text("name")
+            if not normalise(name):
+                raise entry.error(f"{entry.path}: {name!r} names nothing; a name has letters or digits", "name")
+            taken = found.get(normalise(name))
+            if taken is not None:
+                raise entry.error(f"{entry.path}: {name!r} is listed already, as {taken.name!r}", "name")
+            found[normalise(name)] = LeaderboardName(name, entry.source(), entry.text("note", ""))
+    if "leaderboards" in spec and not found:
+        raise spec.error("leaderboards is empty: a board that stands for any has no such key", "leaderboards")
+    return tuple(found.values())
+
+
 def _read_checker(spec: Section, cases: tuple[Case, ...]) -> Checker:
     names = tuple(case.name for case in cases)
     with spec.section("checker") as checker:
@@ -173,10 +199,10 @@ def _read_checker(spec: Section, cases: tuple[Case, ...]) -> Checker:
                 departures.append(CaseInputs(entry.word("case", names), _read_draws(entry), _read_parameters(entry)))
         seed: Any = checker.word("seed", _SEEDS, "fixed")
         return Checker(
-            rtol=checker.number("rtol") if "rtol" in checker else None,
-            atol=checker.number("atol") if "atol" in checker else None,
-            atol_of_max=checker.number("atol_of_max") if "atol_of_max" in checker else None,
-            matched=checker.number("matched") if "matched" in checker else 1.0,
+            rtol=checker.number("rtol", 0) if "rtol" in checker else None,
+            atol=checker.number("atol", 0) if "atol" in checker else None,
+            atol_of_max=checker.number("atol_of_max", 0) if "atol_of_max" in checker else None,
+            matched=checker.number("matched", 0, 1) if "matched" in checker else 1.0,
             output=checker.word("output", _OUTPUTS, ""),
             reference=checker.text("reference", ""),
             inputs=_read_draws(checker),
@@ -197,8 +223,15 @@ def _read_draws(parent: Section) -> tuple[Draw, ...]:
                 "draw": entry.word("draw", _DRAWS),
                 "transform": entry.word("transform", ("", "softmax"), ""),
             }
-            fields.update({key: entry.number(key) for key in ("low", "high", "share") if key in entry})
-            draws.append(Draw(entry.text("name"), **fields))
+            fields.update({key: entry.number(key, -_LARGEST, _LARGEST) for key in ("low", "high") if key in entry})
+            if "share" in entry:
+                fields["share"] = entry.number("share", 0)
+            draw = Draw(entry.text("name"), **fields)
+            if draw.draw == "normal" and draw.high < 0:
+                raise entry.error(f"{entry.path}.high: {draw.high:g} is no deviation; it must be 0 or more", "high")
+            if draw.draw == "uniform" and draw.low > draw.high:
+                raise entry.error(f"{entry.path}: low {draw.low:g} is above high {draw.high:g}")
+            draws.append(draw)
     return tuple(draws)
 
 
@@ -216,7 +249,18 @@ def _read_enforced(checker: Section, cases: tuple[Case, ...]) -> tuple[Enforced,
     for section in checker.sections("enforced"):
         with section as entry:
             accepted = entry.words("cases", names) if "cases" in entry else names
-            found.append(
-                Enforced(entry.text("submission"), entry.text("plain"), entry.formula("traffic", sizes), accepted)
-            )
+            traffic = entry.formula("traffic", sizes)
+            for case in cases:
+                _check_traffic(entry, traffic, {**dict.fromkeys(sizes, _ELEMENT_BYTES), **case.sizes})
+            found.append(Enforced(entry.text("submission"), entry.text("plain"), traffic, accepted))
     return tuple(found)
+
+
+def _check_traffic(entry: Section, traffic: Formula, sizes: Mapping[str, float]) -> None:
+    """Stop where a formula gives what is no count of bytes."""
+    try:
+        value = traffic(sizes)
+    except FormulaError as error:
+        raise entry.error(f"{entry.path}.traffic: {error}", "traffic") from None
+    if not (isinstance(value, float) and 0 <= value < math.inf):
+        raise entry.error(f"{entry.path}.traffic is {value} at {sizes}; it must be 0 or more bytes", "traffic")

@@ -10,11 +10,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from klaudit.leaderboard import FigureColumn, FigureKind, Leaderboard, Trouble
+from klaudit.leaderboard import ColumnsRead, FigureColumn, FigureKind, Leaderboard, Trouble
 from klaudit.readers.columns import Comma, Expect, Numbers, read_numbers, unit_kind
 from klaudit.readers.fields import FigurePlan, Layout, NumberPlan
+from klaudit.readers.meanings import columns_read
 from klaudit.readers.options import ReadOptions
-from klaudit.readers.words import REREADS, encode, is_missing, read_days, read_label, says_no
+from klaudit.readers.words import REREADS, encode, is_missing, of_another_board, read_days, read_label, says_no
 from klaudit.workload import find_dtype
 
 Cells = Sequence[Sequence[str]]
@@ -45,16 +46,27 @@ def show_cell(text: str) -> str:
 
 
 class Assembler:
-    """Makes Leaderboards of one file's batches; remembers what it has already said of a whole column."""
+    """Makes Leaderboards of one file's batches; remembers what it has already said of a whole column.
+
+    `own_headers` tells that the headers are the file's, and not its format's.
+    """
 
     def __init__(
-        self, source: str, layout: Layout, options: ReadOptions, comma: Comma, unit_of_lines: str = "line"
+        self,
+        source: str,
+        layout: Layout,
+        options: ReadOptions,
+        comma: Comma,
+        unit_of_lines: str = "line",
+        own_headers: bool = True,
     ) -> None:
         self.source = source
         self.layout = layout
         self.options = options
         self.comma = comma
         self.unit_of_lines = unit_of_lines
+        self.own_headers = own_headers
+        self.columns: ColumnsRead | None = None
         self.settled = False
         self.noted: set[int] = set()
 
@@ -80,6 +92,7 @@ class Assembler:
         """
         if not self.settled:
             self.layout = self.layout.settle(_kinds_by_cells(self.layout.figures, columns))
+            self.columns = columns_read(self.source, self.layout) if self.own_headers else None
             self.settled = True
         board = _Batch(self, lines, columns, troubles).build()
         return board if paths is None else replace(board, paths=tuple(paths))
@@ -108,6 +121,7 @@ class _Batch:
         if "dtype" in texts:
             self._note_dtypes(texts["dtype"], dtype_codes)
         self._note_refused()
+        self._note_other_boards()
         self._note_rereads()
         self._note_unitless(figures)
         return Leaderboard(
@@ -124,6 +138,7 @@ class _Batch:
             dtype_codes=dtype_codes if "dtype" in texts else None,
             runs=runs,
             troubles=tuple(sorted(self.troubles, key=lambda t: t.row)),
+            columns=self.house.columns,
         )
 
     def _words(self, field: str, read: Callable[[str], str | None]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
@@ -206,6 +221,17 @@ class _Batch:
             refused = {text for text in dict.fromkeys(column) if says_no(text, good)}
             for row in [r for r, text in enumerate(column) if text in refused] if refused else ():
                 self._note(row, index, "not-accepted", "says that the row does not count", fatal=True)
+
+    def _note_other_boards(self) -> None:
+        """A row of another leaderboard, of other sizes perhaps, is none for this board's rules."""
+        index, board = self.layout.texts.get("leaderboard"), self.house.options.board
+        if index is None or board is None:
+            return
+        column = self.columns[index]
+        others = {text for text in dict.fromkeys(column) if of_another_board(text, board)}
+        known = ", ".join(leaderboard.name for leaderboard in board.leaderboards)
+        for row in [r for r, text in enumerate(column) if text in others] if others else ():
+            self._note(row, index, "other-board", f"is none of the leaderboards of {board.id}: {known}", fatal=True)
 
     def _note_rereads(self) -> None:
         """Bytes that were read again bound no time: the first cache may have served them."""

@@ -38,6 +38,8 @@ _TEXT_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "date": _words("createdat created date datetime submissiontime submittedat submitted timestamp"),
     "dtype": _words("dtype precision datatype"),
+    # Of which leaderboard a row is, in an export of several.
+    "leaderboard": _words("leaderboard leaderboardname problemslug problemname problem problemtitle"),
     # Whether a row's bytes are compulsory ones; too plain a word to be read without being named.
     "traffic": _words("trafficcounts"),
 }
@@ -165,6 +167,8 @@ class _Planner:
         self.accepted: list[tuple[int, bool]] = []
         # Where a board's rules never changed, no date decides anything.
         self.idle = {"date"} if options.board is not None and len(options.board.eras) == 1 else set()
+        if options.board is None or not options.board.leaderboards:
+            self.idle.add("leaderboard")
 
     def plan(self) -> Layout:
         """Hear every column, then choose."""
@@ -180,7 +184,7 @@ class _Planner:
             raise InputError(self._nothing_usable())
         return Layout(
             headers=tuple(h.text for h in self.headers),
-            texts={field: indexes[0] for field, indexes in self.texts.items() if field not in self.idle},
+            texts={f: self._choose_text(f, indexes) for f, indexes in self.texts.items() if f not in self.idle},
             accepted=tuple(self.accepted),
             figures=figures,
             sizes=tuple(p for f, p in chosen.items() if f in self.sizes),
@@ -289,6 +293,14 @@ class _Planner:
         if len(chosen) > 1:
             raise InputError(_two_columns([self.headers[i].text for i in chosen], field))
         return self._number(field, chosen[0], self.headers[chosen[0]].unit)
+
+    def _choose_text(self, field: str, indexes: Sequence[int]) -> int:
+        """The column with the best name; two columns of that name are no better than each other."""
+        best = self.headers[indexes[0]]
+        for index in indexes[1:]:
+            if self.headers[index].key == best.key:
+                raise InputError(_two_columns([best.text, self.headers[index].text], field))
+        return indexes[0]
 
     def _number(self, field: str, index: int, unit: Unit | None) -> NumberPlan:
         return NumberPlan(index, self.headers[index].text, field, _unit_of(field, unit))

@@ -21,6 +21,7 @@ from klaudit.readers.records import (
     case_header,
     first_of,
     known_counts,
+    name_of,
     no_case,
     no_object,
     read_json,
@@ -28,9 +29,12 @@ from klaudit.readers.records import (
 )
 from klaudit.readers.source import Source
 
-HEADERS: Final = ("entry", "gpu_type", "time", f"{FASTEST} (ns)", "submission_time", "status", "passed", "runs")
+HEADERS: Final = (
+    "entry", "gpu_type", "time", f"{FASTEST} (ns)", "submission_time", "status", "passed", "runs", "leaderboard",
+)  # fmt: skip
 # What the columns of a table of submissions are called, and what each of them means here.
 COLUMNS: Final[Mapping[str, str]] = {"score": "time (s)", "runner": "gpu_type"}
+_BOARDS: Final = ("leaderboard_name", "leaderboard", "problem_name")
 _NAMES: Final = ("user_name", "submission_name", "file_name", "submission_id")
 _PAIR: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*:\s*([^;]*?)\s*(?:;|$)")
 
@@ -63,6 +67,7 @@ def _submission(item: Item, value: Mapping[str, object], options: ReadOptions) -
         "submission_time": as_text(value.get("submission_time")),
         "status": first_of(value, "status"),
         "passed": as_text(value.get("passed")),
+        "leaderboard": name_of(value, *_BOARDS),
     }
     score = first_of(value, "submission_score", "score")
     whole = {**common, "time": with_unit(score, "s")}

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from klaudit.board import Board
-from klaudit.leaderboard import Bounds, FigureColumn
+from klaudit.bounds import Bounds
+from klaudit.leaderboard import FigureColumn
 from klaudit.readers.limits import Limits
 
 BATCH_ROWS = 65_536
@@ -23,7 +24,7 @@ class ReadOptions:
     columns : mapping of str to str
         Field to header, where the reader shall not find the column by itself. `HEADER (UNIT)` also says its unit.
     board : Board or None
-        Names the cases that per-case columns belong to.
+        Names the cases that per-case columns belong to, and the leaderboards whose rows are for it to judge.
     decimal : {".", ","} or None
         The decimal mark; None lets the delimiter and the form of each number decide.
     input_format : str or None

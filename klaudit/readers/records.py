@@ -24,6 +24,8 @@ from klaudit.readers.source import Source
 FASTEST: Final = "fastest run"
 # A batch of records with many fields ends early, as one of wide rows does.
 _BATCH_CELLS: Final = 1_000_000
+# What an object is called by, the better name first.
+_NAMING: Final = ("slug", "name", "title")
 
 
 class Record(NamedTuple):
@@ -78,7 +80,7 @@ def assemble(
         if len(names) > source.limits.columns:
             raise source.limits.exceeded("columns", f"{source.label} has {len(names)} different fields")
         if assembler is None or names != known:
-            assembler, known = _assembler(source, names, options, comma), names
+            assembler, known = _assembler(source, names, options, comma, own_headers=not headers), names
         try:
             yield _board(assembler, batch, names, rows + 1)
         except InputError as error:
@@ -91,12 +93,14 @@ def assemble(
         raise InputError(f"{source.label} holds no records: nothing can be judged")
 
 
-def _assembler(source: Source, names: Sequence[str], options: ReadOptions, comma: Comma) -> Assembler:
+def _assembler(
+    source: Source, names: Sequence[str], options: ReadOptions, comma: Comma, *, own_headers: bool
+) -> Assembler:
     try:
         layout = plan_columns(names, options)
     except (InputError, UsageError) as error:
         raise type(error)(f"{source.label}: {error}") from None
-    return Assembler(source.name, layout, options, comma, "record")
+    return Assembler(source.name, layout, options, comma, "record", own_headers)
 
 
 def _board(assembler: Assembler, batch: Sequence[Record], names: Sequence[str], first: int) -> Leaderboard:
@@ -142,6 +146,18 @@ def as_list(value: object) -> Sequence[object]:
 def first_of(members: Mapping[str, object], *names: str) -> str:
     """The first of some members that says anything, as text."""
     return next((text for name in names if (text := as_text(members.get(name)).strip())), "")
+
+
+def name_of(members: Mapping[str, object], *names: str) -> str:
+    """The first of some members that names something, itself or by its slug, name or title.
+
+    Examples
+    --------
+    >>> name_of({"problem": {"title": "ReLU", "slug": "relu"}}, "problemSlug", "problem")
+    'relu'
+    """
+    values = (members.get(name) for name in names)
+    return next((t for v in values if (t := first_of(v if isinstance(v, dict) else {"name": v}, *_NAMING))), "")
 
 
 def number(text: str) -> float:

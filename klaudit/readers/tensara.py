@@ -21,17 +21,21 @@ from klaudit.readers.records import (
     case_header,
     fastest_of,
     first_of,
+    name_of,
     no_case,
     no_object,
     read_json,
 )
 from klaudit.readers.source import Source
 
-HEADERS: Final = ("entry", "gpuType", "gflops", "runtime (ms)", f"{FASTEST} (ms)", "createdAt", "status", "n", "runs")
+HEADERS: Final = (
+    "entry", "gpuType", "gflops", "runtime (ms)", f"{FASTEST} (ms)", "createdAt", "status", "n", "runs", "leaderboard",
+)  # fmt: skip
 
 _CASES: Final = ("benchmarkResults", "benchmark_results", "test_results", "testResults")
 _RATE: Final = ("gflops", "avg_gflops", "avgGflops")
 _TIME: Final = ("runtime", "avg_runtime_ms", "avgRuntimeMs", "runtime_ms", "avgRuntime")
+_BOARDS: Final = ("problemSlug", "problem_slug", "problem", "slug")
 _SIZE: Final = re.compile(r"\s*[nN]\s*=\s*([0-9]+)\s*")
 
 
@@ -73,6 +77,7 @@ def _submission(item: Item, value: Mapping[str, object], options: ReadOptions) -
         "gpuType": first_of(value, "gpuType", "gpu_type", "gpu"),
         "createdAt": first_of(value, "createdAt", "created_at"),
         "status": as_text(value.get("status")),
+        "leaderboard": name_of(value, *_BOARDS),
     }
     whole = {"gflops": first_of(value, *_RATE), "runtime (ms)": first_of(value, *_TIME)}
     if any(whole.values()) or not cases:

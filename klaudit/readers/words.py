@@ -10,16 +10,18 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from klaudit.board import Board
 from klaudit.readers.columns import MISSING
+from klaudit.readers.headers import normalise
 from klaudit.readers.letters import Letters
 
 Key = TypeVar("Key", bound=Hashable)
 
 _TRUE: Final = frozenset(("true", "yes", "y", "t", "1", "1.0"))
 _FALSE: Final = frozenset(("false", "no", "n", "f", "0", "0.0", "x", "✗", "❌"))
-# One such word anywhere in a status says that the row does not count: "COMPILE_ERROR", "timed out".
 # What people write for bytes that are not compulsory ones.
 REREADS: Final = frozenset(("reuse", "reread", "rereads", "re-read", "re-reads", "repeated"))
+# One such word anywhere in a status says that the row does not count: "COMPILE_ERROR", "timed out".
 _FAILED: Final = re.compile(
     r"(?<![a-z])(?:not?|fail(?:ed|ure|s)?|incorrect|inaccurate|wrong|(?:\w*_)?err(?:or|ored)?|time[ _-]?(?:d[ _-]?)?out"
     r"|reject(?:ed)?|invalid|unsound|crash(?:ed)?|oom|abort(?:ed)?|cancel(?:l?ed)?|pending|queued|running|skipped"
@@ -28,10 +30,12 @@ _FAILED: Final = re.compile(
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CLOCK: Final = re.compile(
     r"(?:[T ]([01][0-9]|2[0-3]):([0-5][0-9])(?::(?:[0-5][0-9]|60)(?:[.,][0-9]+)?)?"
-    r"\s*(?:Z|UTC|([+-])([0-9]{2}):?([0-9]{2})?)?)?",
+    r"\s*(?:Z|UTC|([+-])([0-9]{2}):?([0-5][0-9])?)?)?",
     re.IGNORECASE,
 )
 _EPOCH: Final = re.compile(r"[0-9]{10}(?:[0-9]{3})?")
+# How far a clock on Earth is ahead of UTC: from Baker Island to the Line Islands [min].
+_WESTERNMOST, _EASTERNMOST = -12 * 60, 14 * 60
 _UNIX: Final = date(1970, 1, 1).toordinal()
 _MONTHS: Final = np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
 _MARCH_OF_YEAR_0: Final = 719_468  # days before 1970
@@ -141,8 +145,10 @@ def _read_clock(text: str) -> int | None:
     hour, minute, sign, zone_hours, zone_minutes = match.groups()
     if sign is None:
         return 0
-    ahead = int(zone_hours) * 60 + int(zone_minutes or 0)
-    return (int(hour) * 60 + int(minute) - (ahead if sign == "+" else -ahead)) // 1440
+    ahead = (int(zone_hours) * 60 + int(zone_minutes or 0)) * (1 if sign == "+" else -1)
+    if not _WESTERNMOST <= ahead <= _EASTERNMOST:
+        return None
+    return (int(hour) * 60 + int(minute) - ahead) // 1440
 
 
 def says_no(text: str, good: bool = True) -> bool:
@@ -159,3 +165,17 @@ def says_no(text: str, good: bool = True) -> bool:
     if text in _TRUE or text in _FALSE:
         return (text in _TRUE) != good
     return good and _FAILED.search(text) is not None
+
+
+def of_another_board(text: str, board: Board) -> bool:
+    """Whether a cell names a leaderboard that the board does not stand for; where it names none, nothing is known.
+
+    Examples
+    --------
+    >>> from klaudit.board import LeaderboardName
+    >>> board = Board("my-board", "My board", None, (), leaderboards=(LeaderboardName("scale_v2"),))
+    >>> [of_another_board(t, board) for t in ("Scale v2", "my-board", "", "scale")]
+    [False, False, False, True]
+    """
+    own = (board.id, board.name, *(era.id for era in board.eras), *(known.name for known in board.leaderboards))
+    return not is_missing(text) and normalise(text) not in map(normalise, own)
