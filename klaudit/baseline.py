@@ -67,7 +67,7 @@ class Acceptance:
         return Acceptance(self._baseline, self._ignores, self._today, record=self._record)
 
     def mark(self, row: RowReport) -> RowReport:
-        """Give a finding its fingerprint and, where it was accepted, by what."""
+        """The finding with its fingerprint and, where it was accepted, by what."""
         digest = fingerprint(row)
         self._seen[digest] += 1
         # Equal rows are told apart by counting: one accepted row does not accept its next copy.
@@ -79,8 +79,7 @@ class Acceptance:
         if name in self._known:
             self._met.add(name)
             by = by or "in the baseline"
-        row.fingerprint, row.suppressed = name, by
-        return row
+        return row.but(fingerprint=name, suppressed=by)
 
     def _ignored(self, row: RowReport, name: str) -> str:
         for index, ignore in enumerate(self._ignores):

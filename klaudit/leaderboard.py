@@ -64,61 +64,12 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
-    """What makes a rate and a time fit together for sure, beside the span of each.
+class ColumnsRead:
+    """What the columns of a file were taken for: header and meaning of those that say anything, and the others."""
 
-    Attributes
-    ----------
-    product : float
-        Least rate times time [FLOP or B].
-    lines : tuple of (float, float)
-        Each an intercept and a slope: the rate is at least intercept + slope · time.
-    """
-
-    product: float
-    lines: tuple[tuple[float, float], ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Bounds:
-    """What makes a row of one label within for sure, whatever else it says: most rows need no closer look.
-
-    Attributes
-    ----------
-    spans : tuple of (float, float)
-        For each figure the least and the largest value [SI].
-    together : Together or None
-        For a rate and a time; None where there is one figure.
-    example : Leaderboard
-        One such row, to be judged in the place of all.
-    measured : float or None
-        The one figure at the best measured bandwidth: a row whose figure, rounding forgiven, beats it has a note.
-        None where the spans leave out such rows, or nothing is measured.
-    """
-
-    spans: tuple[tuple[float, float], ...]
-    together: Together | None
-    example: Leaderboard
-    measured: float | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Settled:
-    """Rows within their label's bounds, counted and not carried.
-
-    Attributes
-    ----------
-    counts : mapping of str to int
-        Rows by label; "" for rows that name no GPU.
-    above_measured : mapping of str to int
-        Those of them that beat the best measured figure.
-    examples : mapping of str to Leaderboard
-        One row that stands for those of a label.
-    """
-
-    counts: Mapping[str, int]
-    above_measured: Mapping[str, int]
-    examples: Mapping[str, Leaderboard]
+    source: str
+    read: tuple[tuple[str, str], ...]
+    unused: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,8 +82,8 @@ class Leaderboard:
         The file, as reports name it.
     lines : ndarray of int, shape (rows,)
         The line on which each record starts (the header is line 1).
-    entries : list of str, length rows
-        Who or what was submitted, as text of the file: never markup.
+    entries : sequence of str, length rows
+        Who or what was submitted, as text of the file: never markup. Of a large file read when one is asked for.
     gpu_labels : tuple of str
         The distinct GPU labels.
     gpu_codes : ndarray of int, shape (rows,)
@@ -155,11 +106,13 @@ class Leaderboard:
         What could not be read, in the order of rows.
     paths : tuple of str, or None
         Where each record stands in its document, such as `[3].test_results`.
+    columns : ColumnsRead or None
+        What the file's own headers were taken for, where it has any.
     """
 
     source: str
     lines: NDArray[np.int64]
-    entries: list[str]
+    entries: Sequence[str]
     gpu_labels: tuple[str, ...]
     gpu_codes: NDArray[np.int64]
     figures: tuple[FigureColumn, ...]
@@ -171,6 +124,7 @@ class Leaderboard:
     runs: Column | None = None
     troubles: tuple[Trouble, ...] = ()
     paths: tuple[str, ...] | None = None
+    columns: ColumnsRead | None = None
 
     def __len__(self) -> int:
         return len(self.lines)

@@ -1,7 +1,8 @@
-"""Large tables through DuckDB: the same verdicts, lines, counts and sentences as through the plain readers."""
+"""Large tables through DuckDB and pyarrow: the same report as through the plain readers."""
 
 from __future__ import annotations
 
+import contextlib
 import io
 from dataclasses import replace
 from pathlib import Path
@@ -13,15 +14,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import klaudit
+from klaudit.audit.reports import above_measured
 from klaudit.audit.settling import settler
 from klaudit.board import Board
+from klaudit.bounds import Figures, Settled, Sieve
 from klaudit.catalog import Catalog
 from klaudit.errors import InputError, KlauditError
 from klaudit.formats import View, write
-from klaudit.leaderboard import FigureColumn, Leaderboard, Settled
+from klaudit.leaderboard import FigureColumn, Leaderboard
 from klaudit.readers import ReadOptions, read, read_or_settle
+from klaudit.readers.floats import read_floats
 from klaudit.readers.folder import expand
 from klaudit.readers.limits import Limits
+from klaudit.units import find_unit, read_printed
 from klaudit.verdict import Policy, Verdict
 
 pytest.importorskip("duckdb")
@@ -205,9 +210,28 @@ def test_what_is_not_plain_goes_to_the_plain_reader(tmp_path: Path, known: Catal
     same(path, known, KL)
 
 
+@pytest.mark.parametrize(
+    "surprise",
+    ["last,T4\n", "odd,T4,12 parsecs,1\n" * 300_000, f"long,{'x' * 200_000},1,1\n"],
+    ids=["short", "unread", "long"],
+)
+def test_a_surprise_far_down(tmp_path: Path, known: Catalog, surprise: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What only the plain reader can read is read by it from there on: no row is lost, and none is told of twice."""
+    monkeypatch.setattr("klaudit.readers.bulk._CHUNK", 10_000)
+    monkeypatch.setattr("klaudit.readers.bulk._AHEAD", "SET streaming_buffer_size = '1KB'")
+    path = tmp_path / "rows.csv"
+    path.write_text(f"{board_of(300_000)}forged,T4,9999,0.012\n{surprise}end,T4,8888,0.0135\n")
+    parts = read_or_settle(path, options_for(known, known.board(KL), Policy()))
+    with contextlib.suppress(InputError):
+        # A cell that is longer than any may be ends both.
+        settled = [sum(part.counts.values()) for part in parts if isinstance(part, Settled)]
+        assert 0 < sum(settled) < 300_000
+    same(path, known, KL)
+
+
 @pytest.mark.parametrize("dictionary", [True, False])
 def test_parquet(tmp_path: Path, known: Catalog, dictionary: bool) -> None:
-    """Parquet gives one report through DuckDB and through pyarrow, and the report of the same numbers in CSV."""
+    """Parquet gives one report as arrays and as texts, and the report of the same numbers in CSV."""
     random = np.random.default_rng(5)
     share = random.uniform(0.1, 1.2, 5_000)
     columns = {
@@ -229,6 +253,84 @@ def test_parquet(tmp_path: Path, known: Catalog, dictionary: bool) -> None:
         line.partition(" ")[2].split(";")[0] for line in same(plain, known, KL).splitlines() if str(plain) in line
     ]
     assert verdicts == others
+
+
+NUMBERS = [None, float("nan"), float("inf"), 0.0, -1.5, 5e-324, 1e300, 0.1 + 0.2, 123456789012.0, 1e16, 1e-7]
+
+
+@st.composite
+def arrow_tables(draw: st.DrawFn) -> pa.Table:
+    """A table of numbers near the roofs of its cards, with odd ones here and there, of any kind that Parquet knows."""
+    count = draw(st.integers(1, 40))
+
+    def column(ordinary: st.SearchStrategy[object], odd: list[object]) -> list[object]:
+        return [draw(st.sampled_from(odd)) if draw(st.integers(0, 19)) == 0 else draw(ordinary) for _ in range(count)]
+
+    near = st.floats(0.3, 1.3)
+    places = draw(st.integers(0, 14))
+    rates = column(near.map(lambda share: round(1955.5 * share, places)), NUMBERS)
+    times = column(near.map(lambda share: round(0.0617 / share, 4)), NUMBERS)
+    integers = draw(st.booleans())
+    whole = [None if x is None or not 0 <= x < 1e18 else int(x) for x in rates]
+    columns = {
+        "entry": pa.array(column(st.sampled_from(["ada", "bob", " é"]), [None, "", "x" * 90])),
+        "gpu": pa.array(column(st.sampled_from(LABELS), [None])),
+        "gflops": pa.array(whole, pa.int64()) if integers else pa.array(rates, pa.float64()),
+    }
+    if draw(st.booleans()):
+        columns["runtime_ms"] = pa.array(times, pa.float64())
+    if draw(st.booleans()):
+        words = column(st.just("PASSED"), ["failed", None])
+        flags = column(st.just(True), [False, None])
+        columns["status"], columns["passed"] = pa.array(words), pa.array(flags)
+    return pa.table({name: columns[name] for name in draw(st.permutations(sorted(columns)))})
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(arrow_tables(), st.integers(1, 40), st.sampled_from([KL, "gpumode-vectoradd", None]))
+def test_any_parquet(tmp_path: Path, known: Catalog, table: pa.Table, group: int, board: str | None) -> None:
+    """Whatever a table holds, arrays give the report that the texts of their numbers give."""
+    path = tmp_path / "rows.parquet"
+    pq.write_table(table, path, row_group_size=group)
+    same(path, known, board)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.one_of(
+            st.floats(1e-320, 1e300),
+            st.tuples(st.integers(1, 10**13), st.integers(0, 9)).map(lambda number: number[0] / 10 ** number[1]),
+        ),
+        min_size=1,
+    ),
+    st.sampled_from(["ms", "us", "s", "GFLOPS", "TFLOPS", "GB/s", "GiB/s"]),
+    st.booleans(),
+)
+def test_floats_are_their_shortest_decimals(values: list[float], unit_text: str, integers: bool) -> None:
+    """A column of floats is read as Python prints them, to the last bit."""
+    unit = find_unit(unit_text)
+    assert unit is not None
+    if integers:
+        values = [float(min(max(round(value), 1), 2**53 - 1)) for value in values]
+    printed = [read_printed(str(int(value)) if integers else repr(value), unit) for value in values]
+    assert np.array_equal(np.array(read_floats(np.array(values), unit, 0 if integers else 1)).T, np.array(printed))
+
+
+def test_names_are_read_when_asked_for(tmp_path: Path, known: Catalog) -> None:
+    """Of findings that nobody keeps no name is read; the first ones are named by their own rows."""
+    path = tmp_path / "rows.parquet"
+    count = 100_000
+    table = pa.table({"entry": [f"e{i}" for i in range(count)], "gpu": ["T4"] * count, "gflops": [9999.0] * count})
+    pq.write_table(table, path, row_group_size=10_000)
+    board = known.board(KL)
+    first, *_ = read_or_settle(path, options_for(known, board, Policy()))
+    assert isinstance(first, Leaderboard)
+    assert (first.entries[12_345], first.entries[-1]) == ("e12345", f"e{len(first) - 1}")
+    assert len(first) < count
+    path.unlink()
+    with pytest.raises(InputError, match=r"rows\.parquet"):
+        first.entries[25_000]
 
 
 def test_kernelbots_tables(tmp_path: Path, known: Catalog) -> None:
@@ -276,7 +378,9 @@ def test_bounds_are_safe(known: Catalog, label: str, board_id: str, kinds: tuple
         return
     random = np.random.default_rng(seed)
     columns = []
-    for low, high in bounds.spans:
+    region = bounds.roof or bounds.quiet
+    for kind, best in zip(kinds, region.best, strict=True):
+        low, high = (best, np.inf) if kind == "time" else (0.0, best)
         start = low if low else high * 1e-3
         stop = high if np.isfinite(high) else low * 1e3
         near = random.random(500) < 0.5
@@ -288,21 +392,29 @@ def test_bounds_are_safe(known: Catalog, label: str, board_id: str, kinds: tuple
         )
         columns.append(np.clip(np.where(near, edge, far), start, stop))
     inside = np.ones(500, dtype=bool)
-    if bounds.together is not None:
+    if region.together is not None:
         rate, time = columns
-        inside &= rate * time >= bounds.together.product
-        for intercept, slope in bounds.together.lines:
+        inside &= rate * time >= region.together.product
+        for intercept, slope in region.together.lines:
             inside &= rate >= intercept + slope * time
     rows = Leaderboard(
         "", np.arange(500), [str(i) for i in range(500)], (label,) if label else (),
         np.full(500, 0 if label else -1),
         tuple(FigureColumn(k, c, c, c, header=k) for k, c in zip(kinds, columns, strict=True)),  # type: ignore[arg-type]
     )  # fmt: skip
-    found = klaudit.audit.audit([rows], known, board, policy)
     judged = klaudit.audit.judge(rows, known, board, policy)
     assert (judged.verdict[inside] == Verdict.WITHIN).all()
-    if bounds.measured is None and inside.all():
-        assert found.summary.above_measured == 0
+    # Beside the bounds of another card, which may bind its figures otherwise.
+    other = settler(known, board, policy)("H200", figures)
+    sieve = Sieve([bounds, other, None], kinds)  # type: ignore[arg-type]
+    codes = np.zeros(500, dtype=np.int64)
+    quiet = sieve.quiet(columns, codes)
+    noted = ~quiet & sieve.noted([Figures(column, column, column) for column in columns], codes)
+    assert (judged.verdict[quiet | noted] == Verdict.WITHIN).all()
+    beaten = above_measured(judged)
+    assert not beaten[quiet].any()
+    assert beaten[noted].all()
+    assert not sieve.quiet(columns, codes - 1).any()
     assert klaudit.audit.judge(bounds.example, known, board, policy).verdict[0] == Verdict.WITHIN
 
 

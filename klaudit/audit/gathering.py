@@ -12,7 +12,8 @@ from klaudit.audit.judgement import Judgement
 from klaudit.audit.keeping import STEP, Accepting, Keeping
 from klaudit.audit.reports import above_measured, report_rows
 from klaudit.board import Board
-from klaudit.leaderboard import Leaderboard, Settled
+from klaudit.bounds import Settled
+from klaudit.leaderboard import Leaderboard
 from klaudit.report import RowReport, Summary
 from klaudit.verdict import Verdict
 
@@ -53,9 +54,10 @@ class Gathering:
             if judgement.group[t.row] >= 0 and not t.fatal and t.rule != "unknown-date"
         )
         self.unread += itertools.islice(judged, max(_MOST_UNREAD + 1 - len(self.unread), 0))
-        marks = {"above-measured": above_measured(judgement), "duplicate-entry": self._repeated(judgement.leaderboard)}
-        self._count(judgement, marks["above-measured"])
         flagged = np.flatnonzero(judgement.verdict != Verdict.WITHIN)
+        told = np.arange(len(judgement.leaderboard)) if self.keep_rows else flagged[: self.kept.room]
+        marks = {"above-measured": above_measured(judgement), "duplicate-entry": self._repeated(judgement, told)}
+        self._count(judgement, marks["above-measured"])
         self.kept.add(judgement, flagged, marks)
         if self.keep_rows:
             self._kept.append((judgement, marks))
@@ -108,22 +110,27 @@ class Gathering:
                 for summary in (self.summary, self.by_gpu.setdefault(label, Summary())):
                     summary.add(row, int(notes))
 
-    def _repeated(self, leaderboard: Leaderboard) -> Flags:
-        """Rows whose entry, GPU and figures an earlier row has too."""
+    def _repeated(self, judgement: Judgement, told: NDArray[np.intp]) -> Flags:
+        """Of the rows that are told of, those whose entry, GPU and figures an earlier one of them has too."""
+        leaderboard = judgement.leaderboard
+        labels = [hash(label) for label in (*leaderboard.gpu_labels, "")]
         # Eight bytes a row and no more: a hash, exact enough for a note, and flat over a file of any length.
-        keys = np.array([hash(entry) for entry in leaderboard.entries], dtype=np.int64).view(np.uint64)
-        for column in (leaderboard.gpu_codes.astype(np.float64), *(f.value for f in leaderboard.figures)):
+        keys = np.array([hash(leaderboard.entries[row]) for row in told.tolist()], dtype=np.int64).view(np.uint64)
+        columns = [np.array(labels)[leaderboard.gpu_codes[told]], *(f.value[told] for f in leaderboard.figures)]
+        for column in columns:
             keys = (keys ^ np.ascontiguousarray(column).view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
             keys ^= keys >> np.uint64(29)
         order = np.argsort(keys, kind="stable")
         ordered = keys[order]
         repeated = np.zeros(len(keys), dtype=np.bool_)
         repeated[order[1:]] = ordered[1:] == ordered[:-1]
-        if len(self._seen):
+        if len(self._seen) and len(keys):
             places = np.minimum(np.searchsorted(self._seen, keys), len(self._seen) - 1)
             repeated |= self._seen[places] == keys
         self._seen = np.sort(np.concatenate([self._seen, keys[~repeated]]))
-        return repeated
+        flags = np.zeros(len(leaderboard), dtype=np.bool_)
+        flags[told[repeated]] = True
+        return flags
 
     def rows(self) -> Iterator[RowReport]:
         """Every row's report, in the order of the input."""

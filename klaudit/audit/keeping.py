@@ -53,17 +53,24 @@ class Keeping:
         self._heap: list[tuple[tuple[int, float, float], int, RowReport]] = []
         self._first: list[RowReport] = []
 
+    @property
+    def room(self) -> int | None:
+        """How many of the next findings are looked at; None where it is all of them."""
+        if self._accept is not None and self._accept.every:
+            return None
+        return max(self._maximum - len(self._first), 0)
+
     def add(self, judgement: Judgement, flagged: Index, marks: Mapping[str, Flags]) -> None:
         """Take in the flagged rows of one batch."""
-        if self._accept is None or not self._accept.every:
-            room = max(self._maximum - len(self._first), 0)
-            rows = report_rows(judgement, flagged[:room], marks)
-            self._first += rows if self._accept is None else [self._accept.mark(row) for row in rows]
-            self.left_out += max(len(flagged) - room, 0)
+        room, accept = self.room, self._accept
+        if room is None and accept is not None:
+            for start in range(0, len(flagged), STEP):
+                for row in report_rows(judgement, flagged[start : start + STEP], marks):
+                    self._take(accept.mark(row))
             return
-        for start in range(0, len(flagged), STEP):
-            for row in report_rows(judgement, flagged[start : start + STEP], marks):
-                self._take(self._accept.mark(row))
+        rows = report_rows(judgement, flagged[:room], marks)
+        self._first += rows if accept is None else [accept.mark(row) for row in rows]
+        self.left_out += len(flagged) - len(rows)
 
     def _take(self, row: RowReport) -> None:
         if row.suppressed:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from klaudit import averages
 from klaudit.audit.contradictions import contradictions
-from klaudit.report import CaseReport, Reported, RowReport
+from klaudit.report import CaseReport, Reported
 from klaudit.units import show, show_cache
 from klaudit.verdict import CONDITION_BITS, CONDITIONS, Verdict
 
@@ -23,6 +23,21 @@ _FASTEST = "fastest run"
 RULE_WORDS = {"mean": "mean", "geomean": "geometric mean", "total": "total"}
 
 
+class Said(NamedTuple):
+    """What a sentence is made of, as in a `RowReport`."""
+
+    gpu: str
+    variants: tuple[str, ...]
+    variant: str
+    verdict: Verdict
+    reported: tuple[Reported, ...]
+    cases: tuple[CaseReport, ...]
+    roof_name: str
+    conditions: tuple[str, ...]
+    cached_share: float | None
+    rules: tuple[str, ...]
+
+
 class Sentences:
     """The arithmetic behind the verdicts of one group's rows; what is the same for all of them is worded once."""
 
@@ -33,26 +48,26 @@ class Sentences:
         names = [c.id for c in CONDITIONS if detail.judged.considered & CONDITION_BITS[c.id]]
         self._under = f"even with {_list(names)}" if names else "no condition applies and"
 
-    def of(self, report: RowReport, i: int) -> str:
+    def of(self, said: Said, i: int) -> str:
         """The arithmetic of one row, in one line."""
-        if report.verdict is Verdict.INCONSISTENT:
+        if said.verdict is Verdict.INCONSISTENT:
             return _disagreement(self._claims.take(np.array([i])), self._detail, i)
-        parts = [self._together(report, i) or self._comparison(report, i)]
-        if report.verdict is Verdict.IMPOSSIBLE:
-            parts.append(self._limit(report))
-        elif report.verdict is Verdict.CONDITIONAL:
-            parts.append(_needs(report, self._claims))
-        if "ambiguous-gpu" in report.rules:
-            parts.append(f"the verdict depends on which card {report.gpu} means here: {', '.join(report.variants)}")
+        parts = [self._together(said, i) or self._comparison(said, i)]
+        if said.verdict is Verdict.IMPOSSIBLE:
+            parts.append(self._limit(said))
+        elif said.verdict is Verdict.CONDITIONAL:
+            parts.append(_needs(said, self._claims))
+        if "ambiguous-gpu" in said.rules:
+            parts.append(f"the verdict depends on which card {said.gpu} means here: {', '.join(said.variants)}")
         return "; ".join([part for part in parts if part])
 
-    def _together(self, report: RowReport, i: int) -> str:
+    def _together(self, said: Said, i: int) -> str:
         """Figures that are possible one by one but not of one run at the roof; "" where one of them is above it."""
-        if report.verdict is Verdict.WITHIN:
+        if said.verdict is Verdict.WITHIN:
             return ""
-        hopeless = report.verdict is Verdict.IMPOSSIBLE
-        figures: list[Reported | CaseReport] = [*report.reported, *report.cases]
-        if any([(f.limit_ratio if hopeless else f.ratio) > 1 for f in figures]):
+        hopeless = said.verdict is Verdict.IMPOSSIBLE
+        figures: list[Reported | CaseReport] = [*said.reported, *said.cases]
+        if any((f.limit_ratio if hopeless else f.ratio) > 1 for f in figures):
             return ""
         claims = self._claims.take(np.array([i]))
         pair = _first_pair(claims)
@@ -63,39 +78,39 @@ class Sentences:
         bound = "limit" if hopeless else "roof"
         return f"{rate} and {time} together: at the {bound} that time allows {_span(low, high, pair[0])}"
 
-    def _comparison(self, report: RowReport, i: int) -> str:
+    def _comparison(self, said: Said, i: int) -> str:
         """The figure that comes closest to the roof, against it."""
-        excess = _to_limit if report.verdict is Verdict.IMPOSSIBLE else _to_roof
-        case: CaseReport | None = max(report.cases, key=excess, default=None)
-        whole: Reported | None = max(report.reported, key=excess, default=None)
+        excess = _to_limit if said.verdict is Verdict.IMPOSSIBLE else _to_roof
+        case: CaseReport | None = max(said.cases, key=excess, default=None)
+        whole: Reported | None = max(said.reported, key=excess, default=None)
         if case is not None and (whole is None or excess(case) >= excess(whole)):
-            return self._of_case(report, case, i)
-        return self._of_average(report, whole, i) if whole is not None else ""
+            return self._of_case(said, case, i)
+        return self._of_average(said, whole, i) if whole is not None else ""
 
-    def _of_case(self, report: RowReport, case: CaseReport, i: int) -> str:
+    def _of_case(self, said: Said, case: CaseReport, i: int) -> str:
         index = self._claims.case_names.index(case.name)
         label = f"{_FASTEST * case.fastest}{' of ' * (case.fastest and bool(case.name))}{case.name}"
         label = f"{label}: " if label else ""
-        return f"{label}{self._one(report, case.time, case.floor, i, index)}"
+        return f"{label}{self._one(said, case.time, case.floor, i, index)}"
 
-    def _of_average(self, report: RowReport, figure: Reported, i: int) -> str:
+    def _of_average(self, said: Said, figure: Reported, i: int) -> str:
         """A figure over all cases; of a single case it is said by bytes and operations."""
         count = len(self._claims.case_names)
         if count == 1 and figure.kind == "time":
-            return f"{_FASTEST}: " * figure.fastest + self._one(report, figure.value, figure.roof, i, 0)
+            return f"{_FASTEST}: " * figure.fastest + self._one(said, figure.value, figure.roof, i, 0)
         bound = "floor" if figure.kind == "time" else "roof"
-        some = "some of " if "missing-case" in report.rules else ""
+        some = "some of " if "missing-case" in said.rules else ""
         rule = f"{RULE_WORDS[figure.rule]} of {some}{count} cases, " if count > 1 else ""
         value = show(figure.value, figure.kind, beside=(figure.roof, figure.limit))
         roof = show(figure.roof, figure.kind, beside=(figure.value, figure.limit))
-        against = f"{bound} {roof} ({self._roofs[report.roof_name]})"
+        against = f"{bound} {roof} ({self._roofs[said.roof_name]})"
         return f"{rule}{value} reported, {against}: {_times(figure.ratio)} the roof"
 
-    def _one(self, report: RowReport, time: float, floor: float, i: int, case: int) -> str:
+    def _one(self, said: Said, time: float, floor: float, i: int, case: int) -> str:
         """One case's time against its floor, by what it moves or computes."""
-        work, roof = self._claims.work, self._roofs[report.roof_name]
+        work, roof = self._claims.work, self._roofs[said.roof_name]
         amounts, kind, unit = (
-            (work.traffic, "bandwidth", "bytes") if report.roof_name == "dram" else (work.flops, "rate", "work")
+            (work.traffic, "bandwidth", "bytes") if said.roof_name == "dram" else (work.flops, "rate", "work")
         )
         amount = float(amounts[case, 0 if work.flops.shape[1] == 1 else i])
         if time <= 0:
@@ -103,10 +118,10 @@ class Sentences:
         need = f"{show(amount, unit, 4)} in {show(time, 'time')} is {show(amount / time, kind)}"
         return f"{need}, {_times(floor / time)} the roof ({roof}, {show(floor, 'time')})"
 
-    def _limit(self, report: RowReport) -> str:
+    def _limit(self, said: Said) -> str:
         """What even all conditions together do not reach."""
-        worst = max(report.reported, key=_to_limit, default=None)
-        case = max(report.cases, key=_to_limit, default=None)
+        worst = max(said.reported, key=_to_limit, default=None)
+        case = max(said.cases, key=_to_limit, default=None)
         if case is not None and (worst is None or case.limit_ratio >= worst.limit_ratio):
             return f"{self._under} it takes {show(case.limit_floor, 'time')}"
         if worst is None:
@@ -141,15 +156,15 @@ def _times(ratio: float) -> str:
     return f"{ratio:.3g} x" if abs(ratio - 1) >= 0.005 else f"{ratio:.5g} x"
 
 
-def _needs(report: RowReport, claims: Claims) -> str:
+def _needs(said: Said, claims: Claims) -> str:
     """What must be true of a conditional row."""
-    text = "possible only with " + _list(report.conditions)
-    if report.cached_share is not None:
-        card = next(c for c in claims.cards if c.id == report.variant)
-        text += f" ({report.cached_share:.2g} of the {show_cache(card.cache)} cache)"
-    if "faster-variant" in report.conditions:
-        text += f", on {report.variant}"
-    if claims.work.least_flops is None and "fewer-operations" in report.conditions:
+    text = "possible only with " + _list(said.conditions)
+    if said.cached_share is not None:
+        card = next(c for c in claims.cards if c.id == said.variant)
+        text += f" ({said.cached_share:.2g} of the {show_cache(card.cache)} cache)"
+    if "faster-variant" in said.conditions:
+        text += f", on {said.variant}"
+    if claims.work.least_flops is None and "fewer-operations" in said.conditions:
         text += "; no least count of operations is known"
     return text
 

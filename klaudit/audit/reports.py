@@ -134,36 +134,37 @@ class _Group:
         cases = _cases(self.detail, i) if self.has_cases else ()
         worst = max(cases, key=lambda c: c.ratio, default=None)
         notes = tuple([trouble.message for trouble in troubles])
-        report = RowReport(
-            source=board.source,
-            line=line,
-            entry=board.entries[row],
+        said = messages.Said(
             gpu=claims.label,
             variants=self.variants,
             variant=self.variants[self.cards[i]],
+            verdict=self.verdicts[i],
+            reported=reported,
+            cases=cases,
+            roof_name="compute" if self.compute_bound[i] else "dram",
+            conditions=self.names[chosen],
+            cached_share=None if math.isnan(share) else share,
+            rules=self._rules(i, row, troubles) + marks,
+        )
+        return RowReport(
+            **said._asdict(),
+            source=board.source,
+            line=line,
+            entry=board.entries[row],
             board=claims.era.id,
             workload=claims.workload.id if claims.workload else "",
             dtype=claims.work.dtype,
-            verdict=self.verdicts[i],
-            reported=reported,
-            roof_name="compute" if self.compute_bound[i] else "dram",
             ratio=max([r.ratio for r in reported], default=worst.ratio if worst else None),
             limit_ratio=max([r.limit_ratio for r in reported], default=worst.limit_ratio if worst else None),
-            conditions=self.names[chosen],
             alternatives=tuple(
                 [self.names[bits] for bits, holds in self.sufficient if chosen and bits != chosen and holds[i]]
             ),
-            cached_share=None if share != share else share,
-            rules=self._rules(i, row, troubles) + marks,
             worst_case=worst.name if worst else "",
-            message="",
-            cases=cases,
+            message=self.sentences.of(said, i),
             notes=(*notes, self.loopholes[i]) if i in self.loopholes else notes,
             path=_path(self.judgement, row),
             intensity=self.intensities[i % len(self.intensities)],
         )
-        report.message = self.sentences.of(report, i)
-        return report
 
     def _rules(self, i: int, row: int, troubles: Sequence[Trouble]) -> tuple[str, ...]:
         """The slugs of a row, the verdict's own first."""

@@ -19,9 +19,10 @@ from klaudit.audit.keeping import Accepting, Keeping
 from klaudit.audit.search import Judged, find_slips, judge_claims, possible
 from klaudit.audit.settling import Gathered, Settling
 from klaudit.board import Board, Era
+from klaudit.bounds import Settled
 from klaudit.catalog import Catalog
 from klaudit.floors import relevant
-from klaudit.leaderboard import Leaderboard, Settled
+from klaudit.leaderboard import ColumnsRead, Leaderboard
 from klaudit.report import Audit
 from klaudit.verdict import CONDITIONS, Policy, Verdict
 
@@ -268,7 +269,10 @@ def audit(
             gathering.add(judgement)
             met.add(judgement)
 
+    columns: dict[str, ColumnsRead] = {}
     for batch in batches:
+        if batch.columns is not None:
+            columns[batch.columns.source] = batch.columns
         settled, rest = (batch, None) if isinstance(batch, Settled) else (None, batch)
         if rest is not None and not keep_rows:
             gathering.name(rest)
@@ -300,6 +304,7 @@ def audit(
         remarks=gathering.remarks(board),
         background=met.background,
         suppressed=gathering.kept.suppressed,
+        columns=tuple(columns.values()),
     )
 
 

@@ -19,8 +19,9 @@ from klaudit.audit.detail import best_measured
 from klaudit.audit.grouping import Grouping, usable
 from klaudit.audit.search import ceiling, worlds
 from klaudit.board import Board
+from klaudit.bounds import Bounds, Figures, Region, Settled, Sieve, Together
 from klaudit.catalog import Catalog
-from klaudit.leaderboard import Bounds, FigureColumn, Leaderboard, Settled, Together
+from klaudit.leaderboard import FigureColumn, Leaderboard
 from klaudit.roofline import dram_floor
 from klaudit.verdict import Policy
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Column = NDArray[np.float64]
-    Spans = tuple[tuple[float, float], ...]
 
 # Chords of the least rate between the floor and where it is free of it.
 _CHORDS: Final = 4
@@ -36,7 +36,6 @@ _CHORDS: Final = 4
 _MARGIN: Final = 1e-12
 # Rows that are judged sooner than their labels' bounds are found.
 FEW: Final = 2_000
-_TINY: Final = float(np.finfo(np.float64).tiny)
 
 
 def settler(
@@ -44,8 +43,7 @@ def settler(
 ) -> Callable[[str, Sequence[FigureColumn]], Bounds | None]:
     """What finds the bounds of a label, "" for rows that name none, and of the figures that a file has.
 
-    No row inside them has another verdict, nor a note unless the bounds tell which. None where nothing so simple can
-    be said.
+    None where nothing so simple can be said.
     """
     chosen = policy or Policy()
     return lambda label, figures: _bounds(label, figures, catalog, board, chosen)
@@ -65,64 +63,29 @@ class Settling:
         if batch.sizes or batch.work or batch.dtype_codes is not None or any(f.fastest for f in batch.figures):
             return None, batch
         labels = (*batch.gpu_labels, "")
-        # Code -1 is the last label.
-        bounds = [self._bounds(label, batch.figures) for label in labels]
-        inside = _inside_bounds(batch, bounds)
-        inside[[trouble.row for trouble in batch.troubles]] = False
-        if not inside.any():
+        sieve = Sieve([self._bounds(label, batch.figures) for label in labels], [f.kind for f in batch.figures])
+        codes = batch.gpu_codes
+        told = np.zeros(len(batch), dtype=np.bool_)
+        told[[trouble.row for trouble in batch.troubles]] = True
+        quiet = sieve.quiet([figure.value for figure in batch.figures], codes) & ~told
+        rest = np.flatnonzero(~quiet)
+        figures = [Figures(f.value[rest], f.low[rest], f.high[rest]) for f in batch.figures]
+        noted = sieve.noted(figures, codes[rest]) & ~told[rest]
+        left = rest[~noted]
+        if len(left) == len(batch):
             return None, batch
-        codes = np.where(batch.gpu_codes < 0, len(labels) - 1, batch.gpu_codes)
-        counts = np.bincount(codes[inside], minlength=len(labels)).tolist()
-        above = np.bincount(codes[inside & _above_measured(batch, bounds)], minlength=len(labels)).tolist()
-        present = [i for i, count in enumerate(counts) if count]
-        settled = Settled(
-            {labels[i]: counts[i] for i in present},
-            {labels[i]: above[i] for i in present},
-            {labels[i]: known.example for i in present if (known := bounds[i]) is not None},
-        )
-        return settled, batch.take(np.flatnonzero(~inside))
+        # Code -1 is the last label.
+        counts = [
+            np.roll(np.bincount(some + 1, minlength=len(labels)), -1).tolist()
+            for some in (codes[quiet], codes[rest[noted]])
+        ]
+        return sieve.settled(labels, *counts), batch.take(left)
 
     def _bounds(self, label: str, figures: Sequence[FigureColumn]) -> Bounds | None:
         key = (label, *((f.kind, f.rule, f.case) for f in figures))
         if key not in self._known:
             self._known[key] = self._find(label, figures)
         return self._known[key]
-
-
-def _inside_bounds(batch: Leaderboard, bounds: Sequence[Bounds | None]) -> NDArray[np.bool_]:
-    """Rows inside the bounds of their label; no comparison with the NaN of a label without any is true."""
-    codes, figures = batch.gpu_codes, batch.figures
-    none = [(np.nan, np.nan)] * len(figures)
-    spans = np.array([none if b is None else b.spans for b in bounds])
-    inside = np.ones(len(batch), dtype=np.bool_)
-    for place, figure in enumerate(figures):
-        low, high = spans[:, place, 0], spans[:, place, 1]
-        # A bare zero is no figure. NaN low ends are the labels without bounds.
-        inside &= figure.value > 0 if np.all(low == 0) else figure.value >= np.maximum(low, _TINY)[codes]
-        if not np.isinf(high[~np.isnan(high)]).all():
-            inside &= figure.value <= high[codes]
-    pairs = [None if b is None else b.together for b in bounds]
-    if any(pairs):
-        time, rate = sorted(figures, key=lambda f: f.kind != "time")
-        product = np.array([np.nan if p is None else p.product for p in pairs])
-        inside &= rate.value * time.value >= product[codes]
-        for index in range(max(len(p.lines) for p in pairs if p is not None)):
-            lines = [p.lines[index] if p is not None and index < len(p.lines) else (0.0, 0.0) for p in pairs]
-            intercept, slope = np.array(lines).T
-            inside &= rate.value >= intercept[codes] + slope[codes] * time.value
-    return inside
-
-
-def _above_measured(batch: Leaderboard, bounds: Sequence[Bounds | None]) -> NDArray[np.bool_]:
-    """Rows whose one figure beats the best measured one, rounding forgiven."""
-    if len(batch.figures) != 1:
-        return np.zeros(len(batch), dtype=np.bool_)
-    (figure,) = batch.figures
-    measured = [np.nan if b is None or b.measured is None else b.measured for b in bounds]
-    best = np.array(measured)[batch.gpu_codes]
-    if figure.kind == "time":
-        return np.asarray(figure.high < best * (1 - averages.EDGE))
-    return np.asarray(figure.low > best * (1 + averages.EDGE))
 
 
 def _bounds(
@@ -138,11 +101,18 @@ def _bounds(
     (claims,) = groups
     if len(claims.figures) != len(figures) or not usable(claims).all():
         return None
-    parts = _of_claims(claims)
-    if parts is None:
+    (world,) = worlds(claims, 0)
+    roof = _region(claims, world.whole)
+    bandwidth = best_measured(claims)
+    if roof is None:
         return None
-    spans, together, measured = parts
-    return Bounds(spans, together, _one_row(label, figures, _inside(spans, together, figures)), measured)
+    if bandwidth is None:
+        return Bounds(roof, None, (), _one_row(label, figures, _inside(roof, figures)))
+    floor = dram_floor(claims.work.traffic, bandwidth)
+    quiet = _region(claims, np.maximum(world.whole, floor))
+    assert quiet is not None
+    measured = tuple(float(ceiling(claims, figure, floor)[0]) for figure in claims.figures)
+    return Bounds(quiet, roof, measured, _one_row(label, figures, _inside(quiet, figures)))
 
 
 def _one_row(label: str, figures: Sequence[FigureColumn], values: Sequence[float]) -> Leaderboard:
@@ -160,22 +130,17 @@ def _one_row(label: str, figures: Sequence[FigureColumn], values: Sequence[float
     )
 
 
-def _of_claims(claims: Claims) -> tuple[Spans, Together | None, float | None] | None:
-    """Spans of one group of like rows, what holds of two figures together, and the one figure as best measured."""
-    (world,) = worlds(claims, 0)
-    whole = world.whole
-    bandwidth = best_measured(claims)
-    measured = None if bandwidth is None else dram_floor(claims.work.traffic, bandwidth)
+def _region(claims: Claims, whole: Column) -> Region | None:
+    """Where the figures of one group of like rows are possible when each case takes `whole`; None where nobody knows.
+
+    `whole` may be longer than any run must be.
+    """
     if len(claims.figures) == 1:
-        figure = claims.figures[0]
-        best = None if measured is None else float(ceiling(claims, figure, measured)[0])
-        return (_span(claims, figure, whole),), None, best
-    if measured is not None:
-        whole = np.maximum(whole, measured)
+        return Region((float(ceiling(claims, claims.figures[0], whole)[0]),))
     cases = {figure.case for figure in claims.figures if figure.kind == "time" and not figure.fastest}
     if len(cases) == len(claims.figures) and None not in cases:
         # A time for each case: nothing that they could contradict.
-        return tuple(_span(claims, figure, whole) for figure in claims.figures), None, None
+        return Region(tuple(float(ceiling(claims, figure, whole)[0]) for figure in claims.figures))
     pair = _mean_pair(claims)
     if pair is None:
         return None
@@ -185,13 +150,8 @@ def _of_claims(claims: Claims) -> tuple[Spans, Together | None, float | None] | 
     at_floor = (work / whole)[:, 0]
     lost = 0.0 if claims.runs is None else float(at_floor.min()) / (len(at_floor) * claims.runs)
     highest = (float(at_floor.mean()) - lost) * (1 - _MARGIN)
-    spans = tuple(_span(claims, f, whole) if f.kind == "time" else (0.0, highest) for f in claims.figures)
-    return spans, _together(work, whole), None
-
-
-def _span(claims: Claims, figure: Figure, whole: Column) -> tuple[float, float]:
-    best = float(ceiling(claims, figure, whole)[0])
-    return (best, np.inf) if figure.kind == "time" else (0.0, best)
+    best = tuple(float(ceiling(claims, f, whole)[0]) if f.kind == "time" else highest for f in claims.figures)
+    return Region(best, _together(work, whole))
 
 
 def _mean_pair(claims: Claims) -> tuple[Figure, Figure] | None:
@@ -218,13 +178,13 @@ def _together(work: Column, whole: Column) -> Together:
     return Together(float(root.mean() ** 2) * (1 + _MARGIN), tuple(lines))
 
 
-def _inside(spans: Spans, together: Together | None, figures: Sequence[FigureColumn]) -> list[float]:
+def _inside(region: Region, figures: Sequence[FigureColumn]) -> list[float]:
     """Values well inside: far below the roof, and both of one run."""
-    if together is None:
-        return [2 * low if high == np.inf else high / 2 for low, high in spans]
-    ((lowest, _),) = (span for span, figure in zip(spans, figures, strict=True) if figure.kind == "time")
-    time = 10 * lowest
-    return [time if figure.kind == "time" else 1.5 * together.product / time for figure in figures]
+    if region.together is None:
+        return [2 * b if f.kind == "time" else b / 2 for b, f in zip(region.best, figures, strict=True)]
+    (floor,) = (b for b, figure in zip(region.best, figures, strict=True) if figure.kind == "time")
+    time = 10 * floor
+    return [time if figure.kind == "time" else 1.5 * region.together.product / time for figure in figures]
 
 
 class Gathered:

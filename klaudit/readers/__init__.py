@@ -16,7 +16,8 @@ from klaudit.readers.options import ReadOptions
 from klaudit.readers.source import Source, input_bytes
 
 if TYPE_CHECKING:
-    from klaudit.leaderboard import Leaderboard, Settled
+    from klaudit.bounds import Settled
+    from klaudit.leaderboard import Leaderboard
 
 __all__ = ["READERS", "ReadOptions", "input_bytes", "read", "read_or_settle"]
 
@@ -66,16 +67,28 @@ def read_or_settle(path: str | Path, options: ReadOptions) -> Iterator[Leaderboa
     The verdicts are the same; the extra `bulk` makes them faster where the file allows it.
     """
     # A pipe can be opened once: only a file's size can say that the other way is worth a look.
+    done = 0
     if options.settle is not None and os.path.isfile(path) and os.path.getsize(path) > options.limits.plain:
         from klaudit.readers import bulk
+        from klaudit.readers.settle import NotBulk
 
         with Source.open(path, options.limits) as source:
             try:
                 yield from bulk.read(source, _format_of(source, options), options)
                 return
-            except bulk.NotBulk:
-                pass
-    yield from read(path, options)
+            except NotBulk as rest:
+                done = rest.rows
+    yield from _behind(done, read(path, options))
+
+
+def _behind(rows: int, batches: Iterator[Leaderboard]) -> Iterator[Leaderboard]:
+    """What comes after so many rows."""
+    import numpy as np
+
+    for batch in batches:
+        if rows < len(batch):
+            yield batch.take(np.arange(rows, len(batch))) if rows else batch
+        rows = max(rows - len(batch), 0)
 
 
 def _format_of(source: Source, options: ReadOptions) -> str:

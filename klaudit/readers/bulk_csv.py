@@ -3,28 +3,63 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import os
-from typing import BinaryIO, Final
+import threading
+from collections.abc import Sequence
+from io import FileIO
+from typing import BinaryIO, Final, NamedTuple
 
 import numpy as np
 
 from klaudit.readers.blocks import Columns
 from klaudit.readers.csv_ import Records
-from klaudit.readers.fields import plan_columns
+from klaudit.readers.fields import Layout, plan_columns
 from klaudit.readers.options import ReadOptions
 from klaudit.readers.source import Source
-from klaudit.readers.tables import Table, quoted
 
-_CHUNK: Final = 2**18
+_CHUNK: Final = 2**17
 # Places of the file that are looked at for its labels, and bytes at each.
 _PLACES: Final = 32
 _LOOK: Final = 2**14
-# A quote, a carriage return, a zero byte, and the mark that stands for no value below.
-_SPECIAL: Final = (b'"', b"\r", b"\0", b"\2")
+# The least character that a plain file has, the line's end.
+_LEAST: Final = ord("\n")
+
+
+class Table(NamedTuple):
+    """A CSV file whose column `i` DuckDB knows as `c{i}`.
+
+    Attributes
+    ----------
+    relation : str
+        What stands behind FROM.
+    layout : Layout
+        What each column is.
+    start : int
+        Where the first row begins [B].
+    first_line : int
+        Its line.
+    sample : sequence of sequence of str
+        Some rows from all over the file, column by column; empty where a column is of no use.
+    rows : int
+        About how many there are.
+    """
+
+    relation: str
+    layout: Layout
+    start: int
+    first_line: int
+    sample: Sequence[Sequence[str]]
+    rows: int
+
+
+def quoted(text: str) -> str:
+    """A text as a constant of SQL."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def find_table(source: Source, options: ReadOptions) -> Table | None:
-    """The file for DuckDB, or None where it is not so plain."""
+    """The file for DuckDB, or None where its first rows show that it is not so plain; the rest is for `Look`."""
     if source.encoding != "utf-8-sig":
         return None
     records = Records(source)
@@ -36,10 +71,10 @@ def find_table(source: Source, options: ReadOptions) -> Table | None:
         head = b"".join(file.readline() for _ in range(records.lines_read))
         if b"\r" in head:
             return None
-        underscores = _look_through(file)
-        if underscores is None:
+        try:
+            sample = _sample(file, len(head), source.size, Columns(records.delimiter, width, layout.used))
+        except UnicodeDecodeError:
             return None
-        sample = _sample(file, len(head), source.size, Columns(records.delimiter, width, layout.used))
     if sample is None or not sample.rows:
         return None
     columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width))
@@ -50,29 +85,58 @@ def find_table(source: Source, options: ReadOptions) -> Table | None:
         f" max_line_size={source.limits.cell}, columns={{{columns}}})"
     )
     rows = sample.rows * (source.size - len(head)) // max(sample.characters, 1)
-    first, texts = records.lines_read + 1, sample.take(sample.rows)
-    return Table(relation, layout, first, frozenset(), "line", texts, rows, underscores)
+    return Table(relation, layout, len(head), records.lines_read + 1, sample.take(sample.rows), rows)
 
 
-def _look_through(file: BinaryIO) -> bool | None:
-    """Whether the rest of a file has underscores; None where it has anything that only the csv module reads right."""
-    underscores = False
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    before = b"\n"
-    while chunk := file.read(_CHUNK):
-        if any(byte in chunk for byte in _SPECIAL):
-            return None
-        underscores = underscores or b"_" in chunk
-        if not chunk.isascii() or decoder.getstate()[0]:
-            try:
-                decoder.decode(chunk)
-            except UnicodeDecodeError:
-                return None
-        ends = np.frombuffer(chunk, np.uint8) == ord("\n")
-        if (ends[1:] & ends[:-1]).any() or (ends[0] and before == b"\n"):
-            return None  # a blank line
-        before = chunk[-1:]
-    return None if decoder.getstate()[0] else underscores
+class Look(threading.Thread):
+    """Looks through a file, beside others' work, for anything that only the csv module reads right."""
+
+    def __init__(self, name: str, start: int) -> None:
+        super().__init__(daemon=True)
+        self._name = name
+        self._start = start
+        self._plain = False
+        self._stopped = False
+        self.start()
+
+    def finds_it_plain(self) -> bool:
+        """Whether there is nothing of that kind; waits for the end of the file."""
+        self.join()
+        return self._plain
+
+    def stop(self) -> None:
+        """Look no further."""
+        self._stopped = True
+        self.join()
+
+    def run(self) -> None:
+        """Look at the file piece by piece."""
+        with contextlib.suppress(OSError), open(self._name, "rb", buffering=0) as file:
+            file.seek(self._start)
+            self._plain = self._is_plain(file)
+
+    def _is_plain(self, file: FileIO) -> bool:
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        room = bytearray(_CHUNK)
+        before = ord("\n")
+        while count := file.readinto(room):
+            if self._stopped:
+                return False
+            piece = room if count == _CHUNK else room[:count]
+            codes = np.frombuffer(piece, np.uint8)
+            least = int(codes.view(np.int8).min())  # below zero where not all is ASCII
+            if b'"' in piece or b"\r" in piece or (least < _LEAST and (b"\0" in piece or b"\2" in piece)):
+                return False
+            if least < 0 or decoder.getstate()[0]:
+                try:
+                    decoder.decode(piece)
+                except UnicodeDecodeError:
+                    return False
+            ends = codes == ord("\n")
+            if (ends[1:] & ends[:-1]).any() or (ends[0] and before == ord("\n")):
+                return False  # a blank line
+            before = int(codes[-1])
+        return not decoder.getstate()[0]
 
 
 def _sample(file: BinaryIO, start: int, size: int, columns: Columns) -> Columns | None:

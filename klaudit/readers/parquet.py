@@ -6,7 +6,6 @@ A table of kernelbot's submissions is recognised by its columns; its `code` alon
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,17 +19,13 @@ from klaudit.readers.columns import Comma
 from klaudit.readers.fields import plan_columns
 from klaudit.readers.options import ReadOptions
 from klaudit.readers.source import Source
-from klaudit.readers.tables import Table, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-_KINDS: Final = {"halffloat": "f2", "float": "f4", "uint8": "u1"}
+_KINDS: Final = {"halffloat": "f2", "float": "f4", "double": "f8"}
 _BATCH_CELLS: Final = 1_000_000
-# Row groups whose labels are looked at, and rows of each.
-_LOOKS: Final = 8
-_LOOK: Final = 20_000
 
 
 def read(source: Source, options: ReadOptions) -> Iterator[Leaderboard]:
@@ -84,39 +79,6 @@ def _batches(file: Any, source: Source, options: ReadOptions) -> Iterator[Leader
         raise InputError(f"{source.label} has columns and no rows: nothing can be judged")
 
 
-def find_table(source: Source, options: ReadOptions) -> Table | None:
-    """The file for DuckDB, or None where its numbers are of a kind whose text says more than they do."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        file = pq.ParquetFile(source.name)
-    except (pa.ArrowException, OSError):
-        return None
-    names = [str(name) for name in file.schema_arrow.names]
-    layout = plan_columns(headers_of(names), options)
-    types = [file.schema_arrow.field(i).type for i in range(len(names))]
-    numeric = frozenset(i for i, t in enumerate(types) if pa.types.is_float64(t) or pa.types.is_integer(t))
-    exact = all(f.index in numeric or pa.types.is_string(types[f.index]) for f in layout.figures)
-    if not exact or len(set(names)) < len(names) or not file.metadata.num_rows:
-        return None
-    wanted = sorted(layout.used)
-    sample: list[list[str]] = [[] for _ in names]
-    groups = file.num_row_groups
-    words = [i for i in wanted if i in {layout.texts.get("gpu"), *(index for index, _ in layout.accepted)}]
-    for group in sorted({groups * i // _LOOKS for i in range(_LOOKS)}) if words else ():
-        table = file.read_row_group(group, columns=[names[i] for i in words]).slice(0, _LOOK)
-        for place, index in enumerate(words):
-            sample[index] += texts(table.column(place).combine_chunks())
-    columns = ", ".join(f"{_name(names[i])} AS c{i}" for i in wanted)
-    relation = f"(SELECT {columns} FROM read_parquet({quoted(os.path.abspath(source.name))}))"
-    return Table(relation, layout, 1, numeric, "record", sample, file.metadata.num_rows)
-
-
-def _name(column: str) -> str:
-    return '"' + column.replace('"', '""') + '"'
-
-
 def headers_of(names: Sequence[str]) -> list[str]:
     """The columns' names; those of kernelbot's tables by what they mean."""
     if not {"submission_id", "score"} <= set(names):
@@ -139,7 +101,7 @@ def texts(column: pa.Array) -> list[str]:
 
 def values_of(column: pa.Array) -> NDArray[np.generic]:
     """A column of numbers as it lies in memory; pyarrow's own way would import pandas, where that is installed."""
-    kind = np.dtype(_KINDS[str(column.type)])
+    kind = np.dtype(_KINDS.get(str(column.type), str(column.type)))
     return np.frombuffer(column.buffers()[1], kind, len(column), column.offset * kind.itemsize)
 
 
