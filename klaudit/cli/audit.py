@@ -193,7 +193,8 @@ def _judge(
             sources=files,
             keep_rows=every,
             max_findings=max_findings,
-            accept=accept,
+            # Where nothing was accepted, only reports of every row show what findings could be accepted by.
+            accept=accept if accept.every or keep_rows else None,
         )
     finally:
         line.close()
