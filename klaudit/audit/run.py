@@ -286,7 +286,7 @@ def audit(
         if rest is not None and len(rest):
             take(gathered.add(rest))
     take(gathered.finish())
-    ruled_out, allowed = _considered(board, policy)
+    ruled_out, allowed = conditions_named(board, policy)
     return Audit(
         version=__version__,
         specs_date=catalog.date,
@@ -308,13 +308,13 @@ def audit(
     )
 
 
-def _considered(board: Board | None, policy: Policy) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The conditions that were ruled out for all rows, and those allowed."""
-    ruled_out = set(policy.ruled_out)
+def conditions_named(board: Board | None, policy: Policy) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The conditions that are ruled out for all rows, and those that may be considered, in the table's order.
+
+    Compression is considered on cards that always compress; elsewhere only where it is allowed by name.
+    """
+    out = set(policy.ruled_out)
     if board is not None and len(board.eras) == 1:
-        ruled_out |= {r.condition for r in board.eras[0].harness.rules_out}
-    allowed = [c.id for c in CONDITIONS if c.id not in ruled_out]
-    return (
-        tuple(c.id for c in CONDITIONS if c.id in ruled_out),
-        tuple(c for c in allowed if c != "compressed-data" or c in policy.allowed),
-    )
+        out |= {ruled.condition for ruled in board.eras[0].harness.rules_out}
+    kept = [c.id for c in CONDITIONS if c.id not in out and (c.id != "compressed-data" or c.id in policy.allowed)]
+    return tuple(c.id for c in CONDITIONS if c.id in out), tuple(kept)

@@ -12,10 +12,9 @@ from klaudit.cli.audit import NOTHING_JUDGED
 from klaudit.cli.output import make_view, opened
 from klaudit.cli.values import PrintedFigure
 from klaudit.errors import UsageError
-from klaudit.verdict import CONDITIONS, Policy, Verdict
+from klaudit.verdict import Verdict
 
 if TYPE_CHECKING:
-    from klaudit.board import Board
     from klaudit.leaderboard import FigureColumn, FigureKind, Leaderboard
     from klaudit.units import Printed
 
@@ -38,25 +37,16 @@ def explain(**given: Any) -> int:
     board = options.find_board(catalog, given["board"])
     policy = options.make_policy({**given, "gpu": None}, catalog)
     from klaudit.audit.explain import explain as judge
+    from klaudit.audit.run import conditions_named
     from klaudit.formats.explain import FORMATS
     from klaudit.formats.provenance import Stamp
 
     explanation = judge(claim, catalog, board, policy)
-    ruled_out, allowed = _conditions(policy, board)
+    ruled_out, allowed = conditions_named(board, policy)
     stamp = Stamp(__version__, catalog.date, catalog.sha256, board.id if board else "", ruled_out, allowed)
     with opened(given["output"]) as out:
         FORMATS[given["format"]](explanation, out, make_view(given["output"]), stamp)
     return NOTHING_JUDGED if explanation.report.verdict is Verdict.UNJUDGED else 0
-
-
-def _conditions(policy: Policy, board: Board | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The conditions ruled out and those left, in the table's order."""
-    out = set(policy.ruled_out)
-    if board is not None and len(board.eras) == 1:
-        out |= {ruled.condition for ruled in board.eras[0].harness.rules_out}
-    # Compression counts on cards that always compress; elsewhere only where it is allowed by name.
-    kept = [c.id for c in CONDITIONS if c.id not in out and (c.id != "compressed-data" or c.id in policy.allowed)]
-    return tuple(c.id for c in CONDITIONS if c.id in out), tuple(kept)
 
 
 def _claim(given: dict[str, Any]) -> Leaderboard:
