@@ -355,9 +355,18 @@ def test_a_file_that_is_no_spec_at_all(text: str, expected: str) -> None:
     assert message(lambda: read_gpu(text, "x/t4.yaml")) == expected
 
 
-def test_a_deeply_nested_file_is_refused() -> None:
-    """A file nested beyond reason is an error of the file, not a crash."""
-    assert "x/t4.yaml" in message(lambda: read_gpu("a: " + "[" * 100_000, "x/t4.yaml"))
+@pytest.mark.parametrize(
+    "text",
+    ["a: " + "[" * 100_000, "{a: " * 100_000, "- " * 100_000, "".join(" " * i + "a:\n" for i in range(2_000))],
+    ids=["brackets", "braces", "dashes", "blanks"],
+)
+def test_a_deeply_nested_file_is_refused(text: str) -> None:
+    """A file nested beyond reason is an error of the file and its line, not a crash."""
+    # Some parsers have a limit of their own.
+    words = ("nested too deeply: more than 100 levels", "not YAML: exceeded maximum nesting depth")
+    found = message(lambda: read_gpu(text, "x/t4.yaml"))
+    assert found.startswith("x/t4.yaml:")
+    assert found.endswith(words)
 
 
 def test_a_board_that_is_like_no_known_board() -> None:

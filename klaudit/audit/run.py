@@ -119,7 +119,7 @@ class _Judging:
             yield eras[0], rows, True
             return
         days = self.leaderboard.days
-        day = np.full(len(rows), np.datetime64("NaT")) if days is None else days[rows]
+        day = np.full(len(rows), np.datetime64("NaT", "D")) if days is None else days[rows]
         unknown = np.isnat(day)
         for era in eras:
             # Rules change in the middle of a day and dates come without a zone: within a day of a change either may

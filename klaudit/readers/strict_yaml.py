@@ -20,9 +20,9 @@ import yaml
 from klaudit.errors import FormulaError, SpecError, UnitError
 from klaudit.formula import Formula
 from klaudit.provenance import Figure, Source
+from klaudit.readers.endless_yaml import LOADER, refuse_endless
 from klaudit.units import parse_quantity
 
-_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG: Final = "tag:yaml.org,2002:"
 _SCALARS: Final = {
     _TAG + "str": "text", _TAG + "int": "a number", _TAG + "float": "a number", _TAG + "bool": "yes or no",
@@ -349,10 +349,8 @@ def open_spec(text: str, file: str) -> Section:
     """
     document = Document(file)
     try:
-        # Anchors start with one of these; most specs have neither, and composing again costs as much as reading.
-        if "&" in text or "*" in text:
-            _refuse_anchors(text, document)
-        node = yaml.compose(text, Loader=_LOADER)
+        refuse_endless(text, file)
+        node = yaml.compose(text, Loader=LOADER)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = "" if mark is None else f":{mark.line + 1}"
@@ -360,23 +358,11 @@ def open_spec(text: str, file: str) -> Section:
     except yaml.reader.ReaderError as error:
         number = text.encode()[: error.position].count(b"\n") + 1
         raise SpecError(f"{file}:{number}: not YAML: {error.reason}") from None
-    except RecursionError:
-        raise SpecError(f"{file}: nested too deeply") from None
     if node is None:
         raise SpecError(f"{file}: the file is empty")
     root = Section(document, "", node)
     root.read_sources()
     return root
-
-
-def _refuse_anchors(text: str, document: Document) -> None:
-    for event in yaml.parse(text, Loader=_LOADER):
-        anchor = getattr(event, "anchor", None)
-        if anchor is not None:
-            sign = "*" if isinstance(event, yaml.AliasEvent) else "&"
-            line = getattr(event.start_mark, "line", 0) + 1
-            message = "anchors and aliases are not allowed, so that every figure stands where it is used"
-            raise SpecError(f"{document.file}:{line}: {sign}{anchor}: {message}")
 
 
 def _is_number(text: str) -> bool:
