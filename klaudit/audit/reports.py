@@ -108,7 +108,7 @@ class _Group:
         self.names = {
             bits: condition_ids(bits) for bits in {*self.conditions, *(bits for bits, _ in judged.sufficient)}
         }
-        self.sufficient = [(bits, np.isin(places, rows).tolist()) for bits, rows in judged.sufficient]
+        self.sufficient = [(bits, _among(places, rows).tolist()) for bits, rows in judged.sufficient]
         self.shares = detail.shares.tolist()
         self.compute_bound = detail.compute_bound.tolist()
         self.launch_bound = detail.launch_bound.tolist()
@@ -186,6 +186,12 @@ class _Group:
         rules += [rule for rule in dict.fromkeys([t.rule for t in troubles]) if rule not in rules]
         rules += self.detail.claims.notes
         return tuple(rules)
+
+
+def _among(places: Index, ascending: Index) -> Flags:
+    """Which places are among others."""
+    nearest = np.minimum(np.searchsorted(ascending, places), len(ascending) - 1)
+    return np.asarray(ascending[nearest] == places) if len(ascending) else np.zeros(len(places), dtype=np.bool_)
 
 
 class _Whole:
@@ -292,7 +298,8 @@ def _cards(detail: Detail) -> list[int]:
     conditional = np.flatnonzero(verdict == Verdict.CONDITIONAL) if len(speeds) > 1 else chosen[:0]
     bits = judged.conditions[detail.places]
     for index in reversed(range(len(speeds))):
-        for some in np.unique(bits[conditional]).tolist():
+        # Not by np.unique, whose first call imports masked arrays: a tenth of a short audit.
+        for some in set(bits[conditional].tolist()):
             rows = conditional[bits[conditional] == some]
             alone = replace(claims.take(rows), cards=(claims.cards[index],))
             chosen[rows[possible(alone, some)]] = index

@@ -246,17 +246,18 @@ class _Sifting:
             for i in range(len(self._layout.figures))
         ]
         self._held = []
-        known, codes = np.unique(labels[labels >= 0], return_inverse=True)
+        known = np.flatnonzero(np.bincount(labels + 1, minlength=1)[1:])
         names = list(self._places)
         entry = self._layout.texts.get("entry")
-        gpu_codes = np.full(len(rows), -1, dtype=np.int64)
-        gpu_codes[labels >= 0] = codes
+        # The last code, -1, is for rows without a label.
+        codes = np.full(len(names) + 1, -1, dtype=np.int64)
+        codes[known] = np.arange(len(known))
         yield Leaderboard(
             source=self._source.name,
             lines=rows + 1,
             entries=[""] * len(rows) if entry is None else self._names(entry, rows),
             gpu_labels=tuple(names[place] for place in known.tolist()),
-            gpu_codes=gpu_codes,
+            gpu_codes=codes[labels],
             figures=tuple(
                 FigureColumn(f.kinds[0], *numbers, f.rule, header=f.header, unit=_unit(f).text)
                 for f, numbers in zip(self._layout.figures, figures, strict=True)
