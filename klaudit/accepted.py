@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Ignore:
+class Ignore(NamedTuple):
     """One ignore: every part that is named must fit a finding, and the last day on which it holds.
 
     `rule` is the rule that a finding is reported under, never one of its notes.
@@ -29,8 +28,7 @@ class Ignore:
         return " and ".join(f"{name} {value!r}" for name, value in parts if value)
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """A finding that a baseline accepts; all but the fingerprint is for people."""
 
     fingerprint: str
@@ -40,16 +38,14 @@ class Known:
     gpu: str
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(NamedTuple):
     """The findings that a file accepts."""
 
     file: str = ""
     findings: tuple[Known, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(NamedTuple):
     """A user's file of default options and ignores.
 
     Attributes
@@ -59,5 +55,5 @@ class Config:
     """
 
     file: str
-    options: Mapping[str, tuple[Any, int]] = field(default_factory=dict)
+    options: Mapping[str, tuple[Any, int]] = MappingProxyType({})
     ignores: tuple[Ignore, ...] = ()

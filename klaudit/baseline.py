@@ -79,7 +79,7 @@ class Acceptance:
         if name in self._known:
             self._met.add(name)
             by = by or "in the baseline"
-        return row.but(fingerprint=name, suppressed=by)
+        return row._replace(fingerprint=name, suppressed=by)
 
     def _ignored(self, row: RowReport, name: str) -> str:
         for index, ignore in enumerate(self._ignores):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple
 
 from klaudit.formula import Formula
 from klaudit.provenance import Source
@@ -19,8 +19,7 @@ Timing = Literal["event-pair", "graph-node", "loop", "unknown"]
 LAUNCH_FLOORS: Final[Mapping[str, float]] = {"event-pair": 1.0e-6, "graph-node": 0.25e-6, "loop": 0.0, "unknown": 0.0}
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(NamedTuple):
     """One size that a board times."""
 
     name: str
@@ -28,8 +27,7 @@ class Case:
     aliases: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Scoring:
+class Scoring(NamedTuple):
     """How a board makes one number of its cases, and one number a case of its runs.
 
     `runs` is how many runs a case has at least and at most, or None where nobody says.
@@ -43,16 +41,14 @@ class Scoring:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RuledOut:
+class RuledOut(NamedTuple):
     """A condition that a board's harness excludes, and why."""
 
     condition: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Harness:
+class Harness(NamedTuple):
     """How a board takes its times."""
 
     timing: Timing = "unknown"
@@ -67,8 +63,7 @@ class Harness:
         return LAUNCH_FLOORS[self.timing]
 
 
-@dataclass(frozen=True, slots=True)
-class Draw:
+class Draw(NamedTuple):
     """How one input of a case is drawn, element by element.
 
     Attributes
@@ -88,17 +83,15 @@ class Draw:
     transform: Literal["", "softmax"] = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CaseInputs:
+class CaseInputs(NamedTuple):
     """Where one case departs from the checker's inputs: other draws, and the numbers its formula takes."""
 
     case: str
     inputs: tuple[Draw, ...] = ()
-    parameters: Mapping[str, float] = field(default_factory=dict)
+    parameters: Mapping[str, float] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Enforced:
+class Enforced(NamedTuple):
     """A trivial submission that the check accepts, and the bytes that it moves: measured by `klaudit checker`.
 
     Attributes
@@ -117,8 +110,7 @@ class Enforced:
     cases: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Checker:
+class Checker(NamedTuple):
     """What a board's correctness check accepts, as far as it is known.
 
     Attributes
@@ -151,8 +143,7 @@ class Checker:
     enforced: tuple[Enforced, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Era:
+class Era(NamedTuple):
     """A span of days in which a board's rules held: from `since` to the day before `until`."""
 
     id: str
@@ -166,8 +157,7 @@ class Era:
         return (self.since is None or self.since <= day) and (self.until is None or day < self.until)
 
 
-@dataclass(frozen=True, slots=True)
-class GpuLabel:
+class GpuLabel(NamedTuple):
     """What one of a board's GPU labels means there, and how that is known."""
 
     label: str
@@ -176,8 +166,7 @@ class GpuLabel:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class LeaderboardName:
+class LeaderboardName(NamedTuple):
     """What a leaderboard that has a board's rules calls itself in its exports, and how that is known."""
 
     name: str
@@ -185,8 +174,7 @@ class LeaderboardName:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Board:
+class Board(NamedTuple):
     """A leaderboard's rules.
 
     `cases` is empty where each row is one case of its own; `leaderboards` is empty where nobody says which ones the
@@ -207,4 +195,4 @@ class Board:
 
     def select(self, era_id: str) -> Board:
         """The same board with the one era, under the era's id."""
-        return replace(self, id=era_id, eras=tuple(e for e in self.eras if e.id == era_id))
+        return self._replace(id=era_id, eras=tuple(e for e in self.eras if e.id == era_id))

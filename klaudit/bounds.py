@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from klaudit.leaderboard import ColumnsRead, FigureKind, Leaderboard
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
 BEYOND: Final = 2e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Together:
+class Together(NamedTuple):
     """What makes a rate and a time fit together for sure, beside the span of each.
 
     Attributes
@@ -37,8 +35,7 @@ class Together:
     lines: tuple[tuple[float, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(NamedTuple):
     """Where the figures of a row may lie.
 
     Attributes
@@ -53,8 +50,7 @@ class Region:
     together: Together | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Bounds:
+class Bounds(NamedTuple):
     """What makes a row of one label within for sure, whatever else it says: most rows need no closer look.
 
     Attributes
@@ -75,8 +71,7 @@ class Bounds:
     example: Leaderboard
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Settled:
+class Settled(NamedTuple):
     """Rows within their label's bounds, counted and not carried.
 
     Attributes

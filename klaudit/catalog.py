@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final, TypedDict
+from typing import Final, NamedTuple, TypedDict
 
 from klaudit.board import Board
 from klaudit.errors import SpecError, UsageError
@@ -58,12 +57,11 @@ class Index(TypedDict):
     boards: dict[str, BoardEntry]
 
 
-@dataclass(frozen=True, slots=True)
-class GpuMatch:
+class GpuMatch(NamedTuple):
     """The cards that a label can mean, and how many of them it names; no ids where the label is unknown."""
 
     ids: tuple[str, ...] = ()
-    count: int = 1
+    cards: int = 1
 
 
 def normalise(text: str) -> str:
@@ -150,7 +148,7 @@ class Catalog:
         gpu_id = match.ids[0]
         if gpu_id not in self._gpus:
             self._gpus[gpu_id] = self._load_gpu(gpu_id)
-        return self._gpus[gpu_id].times(match.count)
+        return self._gpus[gpu_id].times(match.cards)
 
     def find_gpus(
         self, label: object, board: Board | None = None, overrides: Mapping[str, str] | None = None
@@ -189,7 +187,7 @@ class Catalog:
                 # "H100!" is a name of its own at some clouds, and elsewhere an emphatic H100.
                 match = table.get(key) or table.get(key.rstrip("!"))
                 if match:
-                    return GpuMatch(match.ids, match.count * count)
+                    return GpuMatch(match.ids, match.cards * count)
         return GpuMatch()
 
     def nearest(self, label: object) -> tuple[str, ...]:

@@ -6,8 +6,7 @@ Joins the pure equations of `roofline` with what a `Gpu` can do. No rows, no ver
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -40,8 +39,7 @@ FEWER_OPERATIONS: Final = CONDITION_BITS["fewer-operations"]
 COMPRESSED_DATA: Final = CONDITION_BITS["compressed-data"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Work:
+class Work(NamedTuple):
     """What cases must at least do, as columns.
 
     Attributes
@@ -80,14 +78,14 @@ class Work:
             return self
         picked = {name: getattr(self, name)[:, rows] for name in ("flops", "traffic", "reads", "writes", "one_way")}
         least = None if self.least_flops is None else self.least_flops[:, rows]
-        return replace(self, **picked, least_flops=least, narrow=self.narrow and self.narrow.take(rows))
+        return self._replace(**picked, least_flops=least, narrow=self.narrow and self.narrow.take(rows))
 
     def case(self, index: int) -> Work:
         """The work of one case."""
         one = slice(index, index + 1)
         picked = {name: getattr(self, name)[one] for name in ("flops", "traffic", "reads", "writes", "one_way")}
         least = None if self.least_flops is None else self.least_flops[one]
-        return replace(self, **picked, least_flops=least, narrow=self.narrow and self.narrow.case(index))
+        return self._replace(**picked, least_flops=least, narrow=self.narrow and self.narrow.case(index))
 
 
 def work_of(workload: Workload, sizes: Mapping[str, Column], dtype: str) -> Work:
@@ -126,8 +124,7 @@ def work_of(workload: Workload, sizes: Mapping[str, Column], dtype: str) -> Work
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Floors:
+class Floors(NamedTuple):
     """The parts of the floor of each case [s], shape (cases, 1) or (cases, rows); `launch` and `tick` for all."""
 
     dram: Column

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from klaudit.provenance import Figure, Source
 
@@ -13,8 +12,7 @@ Compression = Literal["none", "opt-in", "always"]
 BOOST_ALLOWANCE: Final = 1.3
 
 
-@dataclass(frozen=True, slots=True)
-class Peak:
+class Peak(NamedTuple):
     """A dense peak rate of one dtype on one pipe.
 
     `rate` [FLOP/s] is the largest credible one: the published figure, or operations per clock at the highest clock.
@@ -33,8 +31,7 @@ class Peak:
         return f"{self.dtype} {self.pipe}"
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(NamedTuple):
     """A best achieved figure: never an error, only a note."""
 
     quantity: str
@@ -44,8 +41,7 @@ class Measured:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Deviation:
+class Deviation(NamedTuple):
     """A known difference between a published figure and its derivation, with the reason."""
 
     figure: str
@@ -53,8 +49,7 @@ class Deviation:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Gpu:
+class Gpu(NamedTuple):
     """One card variant at its best.
 
     Attributes
@@ -75,7 +70,7 @@ class Gpu:
         Special-function results per processor and clock.
     tick : float or None
         Step of the event clock [s], where known.
-    count : int
+    cards : int
         Cards taken together.
     memory_type, compute_capability : str
         As the spec names them; "" where it does not.
@@ -105,7 +100,7 @@ class Gpu:
     deviations: tuple[Deviation, ...] = ()
     sources: tuple[Source, ...] = ()
     notes: tuple[str, ...] = ()
-    count: int = 1
+    cards: int = 1
     memory_type: str = ""
     compute_capability: str = ""
 
@@ -123,7 +118,7 @@ class Gpu:
     def measured_bandwidth(self) -> float | None:
         """The best DRAM bandwidth anyone is known to have reached [B/s], or None."""
         values = [m.value for m in self.measured if m.quantity == "bandwidth"]
-        return max(values) * self.count if values else None
+        return max(values) * self.cards if values else None
 
     def peak(self, dtype: str) -> Peak | None:
         """The best dense peak of `dtype` on any pipe, or None where no figure is known."""
@@ -151,11 +146,10 @@ class Gpu:
         """`count` such cards taken as one: bandwidth, processors, cache and peaks add up."""
         if count == 1:
             return self
-        return replace(
-            self,
-            count=self.count * count,
+        return self._replace(
+            cards=self.cards * count,
             bandwidth=self.bandwidth * count,
             processors=self.processors * count,
             cache=self.cache * count,
-            peaks=tuple(replace(p, rate=p.rate * count) for p in self.peaks),
+            peaks=tuple(p._replace(rate=p.rate * count) for p in self.peaks),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from klaudit.errors import InputError
 
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 FigureKind = Literal["rate", "time", "bandwidth"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FigureColumn:
+class FigureColumn(NamedTuple):
     """One figure that rows report, in SI.
 
     Attributes
@@ -50,8 +49,7 @@ class FigureColumn:
     fastest: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(NamedTuple):
     """Something about one row that its reader could not take: a rule's slug and a sentence.
 
     `fatal` rows are not judged at all (not accepted, say); others only where nothing else of them can be.
@@ -63,8 +61,7 @@ class Trouble:
     fatal: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnsRead:
+class ColumnsRead(NamedTuple):
     """What the columns of a file were taken for: header and meaning of those that say anything, and the others."""
 
     source: str
@@ -139,13 +136,13 @@ class Leaderboard:
             lines=self.lines[rows],
             entries=[self.entries[row] for row in rows.tolist()],
             gpu_codes=self.gpu_codes[rows],
-            figures=tuple(replace(f, value=f.value[rows], low=f.low[rows], high=f.high[rows]) for f in self.figures),
+            figures=tuple(f._replace(value=f.value[rows], low=f.low[rows], high=f.high[rows]) for f in self.figures),
             days=None if self.days is None else self.days[rows],
             sizes={name: column[rows] for name, column in self.sizes.items()},
             work={name: column[rows] for name, column in self.work.items()},
             dtype_codes=None if self.dtype_codes is None else self.dtype_codes[rows],
             runs=None if self.runs is None else self.runs[rows],
-            troubles=tuple(replace(t, row=places[t.row]) for t in self.troubles if t.row in places),
+            troubles=tuple(t._replace(row=places[t.row]) for t in self.troubles if t.row in places),
             paths=None if self.paths is None else tuple(np.array(self.paths, dtype=object)[rows]),
         )
 

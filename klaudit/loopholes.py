@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from klaudit.board import Board, Case
 from klaudit.gpu import Gpu
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(NamedTuple):
     """One submission tried on one case.
 
     Attributes
@@ -36,8 +35,7 @@ class Trial:
     honest: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CaseFindings:
+class CaseFindings(NamedTuple):
     """One case: what was drawn, what the check asks, and every submission tried.
 
     Attributes
@@ -64,8 +62,7 @@ class CaseFindings:
     trials: tuple[Trial, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(NamedTuple):
     """What one program may do at best: the submission for each case, and its bytes [B].
 
     `branches` is "" for the same everywhere, "size" or "data" for what it looks at first.
@@ -77,8 +74,7 @@ class Program:
     skipped: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class EnforcedRoof:
+class EnforcedRoof(NamedTuple):
     """A card's roof by the compulsory traffic, and the one that the enforced traffic leaves [FLOP/s]."""
 
     label: str
@@ -92,8 +88,7 @@ class EnforcedRoof:
         return self.enforced / self.compulsory
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """Tolerances between the honest and the trivial: above `low` all honest pass, below `high` no trivial does.
 
     Attributes
@@ -126,8 +121,7 @@ class Window:
         return (self.chosen / self.low if self.low else float("inf"), self.high / self.chosen)
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(NamedTuple):
     """A tolerance that would do.
 
     Attributes
@@ -147,8 +141,7 @@ class Repair:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Loopholes:
+class Loopholes(NamedTuple):
     """The whole analysis of one board."""
 
     board: Board

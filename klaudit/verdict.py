@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Final, Literal
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple
 
 Level = Literal["error", "warning", "note"]
 
@@ -30,8 +30,7 @@ class Verdict(IntEnum):
         return "error" if self >= Verdict.IMPOSSIBLE else "warning"
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """A fact that a row does not state and that would raise its roof."""
 
     id: str
@@ -96,8 +95,7 @@ def condition_ids(bits: int) -> tuple[str, ...]:
     return tuple(c for c in CONDITION_IDS if bits & CONDITION_BITS[c])
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """Something a report can say of a row. The slug never changes."""
 
     slug: str
@@ -279,8 +277,7 @@ _RULES: Final = (
 RULES: Final[Mapping[str, Rule]] = {rule.slug: rule for rule in _RULES}
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(NamedTuple):
     """What the user decides about judging: nothing here is read from the submissions.
 
     Attributes
@@ -301,9 +298,9 @@ class Policy:
 
     ruled_out: frozenset[str] = frozenset()
     allowed: frozenset[str] = frozenset()
-    gpu_labels: Mapping[str, str] = field(default_factory=dict)
+    gpu_labels: Mapping[str, str] = MappingProxyType({})
     gpu: str = ""
     workload: str = ""
     dtype: str = ""
-    sizes: Mapping[str, float] = field(default_factory=dict)
+    sizes: Mapping[str, float] = MappingProxyType({})
     trust_columns: bool = False

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from klaudit.formula import Formula
 from klaudit.provenance import Source
@@ -41,8 +40,7 @@ def find_dtype(text: str) -> str | None:
     return _DTYPE_ALIASES.get(name)
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(NamedTuple):
     """A count of bytes or operations as a formula over the sizes, and why it is so."""
 
     formula: Formula
@@ -50,8 +48,7 @@ class Count:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Workload:
+class Workload(NamedTuple):
     """What one kernel computes.
 
     Attributes

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from klaudit.report import Audit, CaseReport, Reported, RowReport, Summary
+from klaudit.report import Audit, CaseReport, Reported, RowReport, Summary, Suppressed
 from klaudit.verdict import CONDITION_IDS, Verdict
 
 HOSTILE = "[red]x[/red]\x1b[31m\r\n::error::no\x00\u202egnp.exe ##[add-mask]a"
@@ -37,7 +35,7 @@ def row(**changes: object) -> RowReport:
         worst_case="N=67108864",
         message="mean of 5 cases, 1.518 TFLOP/s reported, roof 2.868 TFLOP/s (dram 4.917 TB/s): 0.529 x the roof",
     )
-    return replace(plain, **changes)  # type: ignore[arg-type]
+    return plain._replace(**changes)  # type: ignore[arg-type]
 
 
 def rate(value: float, ratio: float) -> Reported:
@@ -157,6 +155,7 @@ def audit(rows: tuple[RowReport, ...] = PLAIN_ROWS, **changes: object) -> Audit:
         findings=tuple(r for r in rows if r.verdict is not Verdict.WITHIN),
         findings_left_out=0,
         rows=lambda: iter(rows),
+        suppressed=Suppressed(Summary(), ()),
         remarks=("3 rows have no date: the most lenient era decided",),
     )
-    return replace(plain, **changes)  # type: ignore[arg-type]
+    return plain._replace(**changes)  # type: ignore[arg-type]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -77,7 +76,7 @@ def same(path: Path, known: Catalog, board_id: str | None, policy: Policy | None
     policy = policy or Policy(workload="" if board else "kl-divergence")
     options = options_for(known, board, policy, **others)
     bulk = report(path, known, options, board, policy)
-    plain = replace(options, settle=None)
+    plain = options._replace(settle=None)
     assert bulk == report(path, known, plain, board, policy)
     assert bulk == report(path, known, plain, board, policy, keep_rows=True)
     return bulk

@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -309,20 +308,20 @@ def test_the_driver_tells_the_variants_apart() -> None:
     found = find_card(H200, CATALOG)
     assert found is not None
     assert found.id == "h200-sxm"
-    nvl = find_card(replace(H200, clock=1.785e9), CATALOG)
+    nvl = find_card(H200._replace(clock=1.785e9), CATALOG)
     assert nvl is not None
     assert nvl.id == "h200-nvl"
     named = find_card(H200, CATALOG, "H100 SXM5")
     assert named is not None
     assert named.id == "h100-sxm5-80gb"
-    assert find_card(replace(H200, name="NVIDIA X1"), CATALOG) is None
+    assert find_card(H200._replace(name="NVIDIA X1"), CATALOG) is None
     with pytest.raises(UsageError, match="'NVIDIA H200' can mean 2 cards; name one with --gpu: h200-nvl, h200-sxm"):
-        find_card(replace(H200, clock=1.5e9), CATALOG)
+        find_card(H200._replace(clock=1.5e9), CATALOG)
 
 
 def test_an_unknown_card_gets_a_spec_of_what_its_driver_says() -> None:
     """Bus width times data rate, no published figure, no port; the strict reader takes it."""
-    device = replace(H200, name="NVIDIA X1", capability="9.9")
+    device = H200._replace(name="NVIDIA X1", capability="9.9")
     card = read_gpu(spec_text(measured_card(recorded(), None, "my-card")), "my-card.yaml")
     assert card.bandwidth == pytest.approx(4814.3e9, rel=1e-5)
     assert (card.processors, card.cache, card.clock, card.port) == (132, 60 << 20, 1.98e9, None)
@@ -330,7 +329,7 @@ def test_an_unknown_card_gets_a_spec_of_what_its_driver_says() -> None:
     unknown = read_gpu(spec_text(driver_card(device, "x1")), "x1.yaml")
     assert (unknown.name, unknown.peaks, unknown.architecture) == ("NVIDIA X1", (), "Hopper")
     with pytest.raises(UsageError, match="does not say how wide and fast its memory is"):
-        driver_card(replace(device, memory_clock=0), "x1")
+        driver_card(device._replace(memory_clock=0), "x1")
 
 
 def test_the_spec_written_joins_the_catalogue(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -375,7 +374,7 @@ def verdicts(found: Calibration) -> dict[str, tuple[Verdict, tuple[str, ...]]]:
 def test_a_condition_that_the_method_excludes_excuses_nothing() -> None:
     """16 MiB read in 2.5 us is 1.36 of the roof: possible with warm inputs, impossible after a flush."""
     times = {method: Point("read", method, 1 << 22, sample(2.5e-6)) for method in ("cold", "warm", "batched", "graph")}
-    judged = verdicts(replace(recorded(), points=tuple(times.values())))
+    judged = verdicts(recorded()._replace(points=tuple(times.values())))
     assert judged == {
         "read 4194304 cold": (Verdict.IMPOSSIBLE, ()),
         "read 4194304 warm": (Verdict.CONDITIONAL, ("inputs-resident",)),
@@ -387,8 +386,8 @@ def test_a_condition_that_the_method_excludes_excuses_nothing() -> None:
 def test_only_compressible_memory_is_excused_by_compression() -> None:
     """A read of 1 GiB at 6.9 TB/s."""
     ordinary = Point("read", "cold", 1 << 28, sample(155e-6))
-    special = replace(ordinary, memory="compressible, constant data")
-    judged = verdicts(replace(recorded(), points=(ordinary, special)))
+    special = ordinary._replace(memory="compressible, constant data")
+    judged = verdicts(recorded()._replace(points=(ordinary, special)))
     assert judged["read 268435456 cold"][0] is Verdict.IMPOSSIBLE
     assert judged["read 268435456 cold (compressible, constant data)"] == (Verdict.CONDITIONAL, ("compressed-data",))
 
@@ -404,11 +403,11 @@ def test_only_compressible_memory_is_excused_by_compression() -> None:
             {"checks": (Check("timed stream, graph", False, "a delay of 100 us is timed as 1.8 us"),)},
             "timed stream, graph: a delay of 100 us is timed as 1.8 us",
         ),
-        ({"rates": (replace(recorded().rates[1], clock=3e9),)}, "clock during lg2: 3000 MHz, highest 1980 MHz"),
-        ({"rates": (replace(recorded().rates[1], time=sample(1e-3)),)}, "lg2 under its peak: 35"),
-        ({"rates": (replace(recorded().rates[0], time=sample(1e-3)),)}, "float32 under its peak: 283"),
+        ({"rates": (recorded().rates[1]._replace(clock=3e9),)}, "clock during lg2: 3000 MHz, highest 1980 MHz"),
+        ({"rates": (recorded().rates[1]._replace(time=sample(1e-3)),)}, "lg2 under its peak: 35"),
+        ({"rates": (recorded().rates[0]._replace(time=sample(1e-3)),)}, "float32 under its peak: 283"),
         (
-            {"cache": (replace(recorded().cache[0], time=sample(30e-6)),)},
+            {"cache": (recorded().cache[0]._replace(time=sample(30e-6)),)},
             "cache reads under the cache port: 35.791 of 16.727 TB/s",
         ),
     ],
@@ -418,7 +417,7 @@ def test_an_untrue_calibration_is_refused(
 ) -> None:
     """Exit 1, the reason on stderr, and neither spec nor report nor table is written."""
     file = tmp_path / "a.json"
-    file.write_text(json.dumps(to_object(replace(recorded(), **change))))
+    file.write_text(json.dumps(to_object(recorded()._replace(**change))))
     wanted = (tmp_path / "my-card.yaml", tmp_path / "report.json")
     code, out, error = run(
         capsys, "calibrate", "--from", str(file), "-o", str(wanted[0]), "--report", str(wanted[1])
@@ -456,7 +455,7 @@ def test_two_calibrations_in_a_row_agree() -> None:
     first, second = map(load, CALIBRATIONS)
     assert len(list(steady(second, first))) > 190
     assert disagreements(second, first) == ()
-    slower = replace(second, points=tuple(replace(p, time=sample(p.time.median * 1.04)) for p in second.points))
+    slower = second._replace(points=tuple(p._replace(time=sample(p.time.median * 1.04)) for p in second.points))
     assert len(disagreements(slower, second)) == len(list(steady(slower, second)))
 
 

@@ -118,7 +118,7 @@ def test_one_card_by_name() -> None:
         assert CATALOG.gpu(name).id == "a10"
     assert CATALOG.gpu("a10") is CATALOG.gpu("a10")
     eight = CATALOG.gpu("8x t4")
-    assert (eight.count, eight.bandwidth) == (8, 8 * CATALOG.gpu("t4").bandwidth)
+    assert (eight.cards, eight.bandwidth) == (8, 8 * CATALOG.gpu("t4").bandwidth)
 
 
 @pytest.mark.parametrize(

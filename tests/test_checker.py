@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -248,7 +247,7 @@ def test_the_repair_works_by_the_tools_own_run(kl: Loopholes, catalog: Catalog) 
     assert kl.repair.absolute.high / kl.repair.absolute.low < 50
     board = catalog.board(KL)
     assert board.checker is not None
-    mended = replace(board, checker=replace(board.checker, atol=None, atol_of_max=1e-4))
+    mended = board._replace(checker=board.checker._replace(atol=None, atol_of_max=1e-4))
     again = check_board(mended, catalog, quick=True)
     for case in again.cases:
         for trial in case.trials:
@@ -323,7 +322,7 @@ def test_the_measured_board_is_reproduced(catalog: Catalog, buffer: str, column:
     board = catalog.board(KL)
     assert board.checker is not None
     extra = [Submission(name, name, outputs) for name, outputs in KERNELS.items()]
-    board = replace(board, checker=replace(board.checker, output=buffer))
+    board = board._replace(checker=board.checker._replace(output=buffer))
     found = check_board(board, catalog, quick=True, extra=extra)
     with BOARD_2025.open(newline="") as file:
         rows = list(csv.DictReader(file))

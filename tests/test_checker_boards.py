@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -52,7 +51,7 @@ def small(catalog: Catalog, reference: str, inputs: tuple[Draw, ...], **fields: 
     board = catalog.board(KL)
     cases = tuple(Case(str(n), {"n": float(n)}) for n in (64, 128))
     plain = Checker(rtol=0.0, atol=0.1, output="zeros", reference=reference, inputs=inputs)
-    return replace(board, cases=cases, checker=replace(plain, **fields))
+    return board._replace(cases=cases, checker=plain._replace(**fields))
 
 
 @pytest.mark.parametrize("board_id", TOLD)

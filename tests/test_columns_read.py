@@ -93,7 +93,7 @@ def test_many_files_and_columns() -> None:
     told = [ColumnsRead(f"{i}.csv", wide, ()) for i in range(3)]
     told += [ColumnsRead(f"x{i}.csv", (("gflops", "rate"),), (f"\x1b[31m{i}",)) for i in range(6)]
     out = io.StringIO()
-    write("table", samples.replace(samples.audit(), columns=tuple(told)), out, View(400))
+    write("table", samples.audit()._replace(columns=tuple(told)), out, View(400))
     said = [line for line in out.getvalue().splitlines() if line.startswith("Columns")]
     assert said[0].startswith("Columns of 0.csv and 2 more files read: 'c0' as time, ")
     assert said[0].endswith("'c11' as time and 8 more; not used: none.")

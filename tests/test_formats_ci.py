@@ -6,7 +6,6 @@ import io
 import json
 import os
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +61,8 @@ def marked(rows: tuple[RowReport, ...]) -> tuple[RowReport, ...]:
 def hostile(name: str) -> Audit:
     """An audit whose every text is `name`."""
     everywhere = {"entry": name, "gpu": name, "worst_case": name, "message": f"{name} names no card"}
-    rows = marked((*samples.PLAIN_ROWS, *(replace(row, **everywhere) for row in samples.PLAIN_ROWS)))
-    said = Suppressed(Summary(), (replace(rows[-1], suppressed=f"ignored: {name}"),), (name,))
+    rows = marked((*samples.PLAIN_ROWS, *(row._replace(**everywhere) for row in samples.PLAIN_ROWS)))
+    said = Suppressed(Summary(), (rows[-1]._replace(suppressed=f"ignored: {name}"),), (name,))
     return samples.audit(rows, board=name, remarks=(name,), suppressed=said)
 
 
@@ -177,7 +176,7 @@ def test_sarif_rules_have_help_and_level() -> None:
 
 def test_sarif_points_at_the_line() -> None:
     """The file below the working folder as a relative URI, and the record's own line."""
-    rows = marked((replace(samples.IMPOSSIBLE, source="boards/a b#c%d:e.csv", line=7),))
+    rows = marked((samples.IMPOSSIBLE._replace(source="boards/a b#c%d:e.csv", line=7),))
     (result,) = results(rendered("sarif", samples.audit(rows)))
     place = result["locations"][0]["physicalLocation"]
     assert place["artifactLocation"] == {"uri": "boards/a%20b%23c%25d%3Ae.csv", "uriBaseId": "%SRCROOT%"}
@@ -186,7 +185,7 @@ def test_sarif_points_at_the_line() -> None:
 
 def test_sarif_of_a_document_without_lines() -> None:
     """A record of a JSON document is counted in the message; its number is no line."""
-    rows = marked((replace(samples.IMPOSSIBLE, source="board.json", line=7),))
+    rows = marked((samples.IMPOSSIBLE._replace(source="board.json", line=7),))
     (result,) = results(rendered("sarif", samples.audit(rows)))
     assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 1}
     assert "(record 7)" in result["message"]["text"]
@@ -196,7 +195,7 @@ def test_sarif_paths(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Absolute paths below the working folder become relative, others stay."""
     monkeypatch.chdir(tmp_path)
     rows = marked(
-        (replace(samples.IMPOSSIBLE, source=str(tmp_path / "a.csv")), replace(samples.IMPOSSIBLE, source="/x.csv"))
+        (samples.IMPOSSIBLE._replace(source=str(tmp_path / "a.csv")), samples.IMPOSSIBLE._replace(source="/x.csv"))
     )
     found = [
         r["locations"][0]["physicalLocation"]["artifactLocation"]
@@ -209,7 +208,7 @@ def test_sarif_paths(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_sarif_takes_no_more_than_github_keeps() -> None:
     """5000 results, the worst first; the others are counted in a notification."""
     rows = tuple(
-        replace(samples.IMPOSSIBLE if i % 3 else samples.CONDITIONAL, line=i + 2, limit_ratio=1 + i / 1000)
+        (samples.IMPOSSIBLE if i % 3 else samples.CONDITIONAL)._replace(line=i + 2, limit_ratio=1 + i / 1000)
         for i in range(7000)
     )
     log = json.loads(rendered("sarif", samples.audit(rows, findings_left_out=11)))
@@ -228,7 +227,7 @@ def test_suppressed_findings_carry_their_reason() -> None:
     counts = Summary()
     counts.counts[Verdict.IMPOSSIBLE] += 1
     audit = samples.audit(
-        (row,), findings=(), suppressed=Suppressed(counts, (replace(row, suppressed="ignored: old"),))
+        (row,), findings=(), suppressed=Suppressed(counts, (row._replace(suppressed="ignored: old"),))
     )
     assert results(rendered("sarif", audit)) == []
     (result,) = results(rendered("sarif", audit, suppressed=True))
@@ -243,8 +242,8 @@ def test_suppressed_findings_carry_their_reason() -> None:
 
 def test_github_shows_ten_of_a_kind() -> None:
     """The worst ten errors and ten warnings, then the number of the others."""
-    rows = tuple(replace(samples.IMPOSSIBLE, line=i + 2, limit_ratio=1 + i / 1000) for i in range(25))
-    rows += tuple(replace(samples.CONDITIONAL, line=i + 50) for i in range(12))
+    rows = tuple(samples.IMPOSSIBLE._replace(line=i + 2, limit_ratio=1 + i / 1000) for i in range(25))
+    rows += tuple(samples.CONDITIONAL._replace(line=i + 50) for i in range(12))
     lines = rendered("github", samples.audit(rows, findings_left_out=3)).splitlines()
     errors = [line for line in lines if line.startswith("::error ")]
     warnings = [line for line in lines if line.startswith("::warning ")]
@@ -255,7 +254,7 @@ def test_github_shows_ten_of_a_kind() -> None:
 
 def test_github_escapes_paths() -> None:
     """The runner reads the file's own name again."""
-    (line, *_) = rendered("github", samples.audit((replace(samples.IMPOSSIBLE, source="a,b:c%d.csv"),))).splitlines()
+    (line, *_) = rendered("github", samples.audit((samples.IMPOSSIBLE._replace(source="a,b:c%d.csv"),))).splitlines()
     found = re.match(r"::error file=(.*?),line=", line)
     assert found is not None
     path = found[1]
@@ -283,7 +282,7 @@ def test_junit_can_have_every_row() -> None:
 def test_markdown_fits_under_an_issue() -> None:
     """10 000 findings with long names stay below 65 536 characters, with the worst first and the others counted."""
     rows = tuple(
-        replace(samples.IMPOSSIBLE, entry=f"{i}" + "|" * 10_000, line=i + 2, limit_ratio=1.0 + i) for i in range(10_000)
+        samples.IMPOSSIBLE._replace(entry=f"{i}" + "|" * 10_000, line=i + 2, limit_ratio=1.0 + i) for i in range(10_000)
     )
     shown = rendered("markdown", samples.audit(rows))
     assert 10_000 < len(shown.encode()) < 65_536 < 2**20
@@ -296,7 +295,7 @@ def test_markdown_fits_under_an_issue() -> None:
 
 def test_the_worst_come_first() -> None:
     """By verdict, then by how far above the limit; equal ones keep their order."""
-    twin = replace(samples.IMPOSSIBLE, line=99)
+    twin = samples.IMPOSSIBLE._replace(line=99)
     rows = [samples.UNJUDGED, samples.CONDITIONAL, samples.IMPOSSIBLE, samples.INCONSISTENT, twin]
     assert [row.line for row in worst(rows, 4)] == [9, 8, 99, 7]
 

@@ -112,7 +112,7 @@ def test_a_row_without_a_verdict_has_nulls() -> None:
 
 def test_the_worst_of_figures_and_cases() -> None:
     """An average hides which case is out of reach: the worst ratios look at the cases too, in JSON and in CSV."""
-    cases = (samples.replace(samples.CONDITIONAL.cases[0], ratio=3.16, limit_ratio=2.7),)
+    cases = (samples.CONDITIONAL.cases[0]._replace(ratio=3.16, limit_ratio=2.7),)
     audit = samples.audit((samples.row(ratio=0.8, limit_ratio=0.3, cases=cases),))
     row = load(audit)["rows"][0]
     assert [row[key] for key in ("ratio", "limit_ratio", *LAST_KEYS)] == [0.8, 0.3, 3.16, 2.7]
@@ -131,7 +131,7 @@ def test_json_knows_no_nan() -> None:
 
 def test_two_figures_of_a_kind_have_two_keys() -> None:
     """A mean and a geomean of the time are two figures; the second has its rule in the key."""
-    second = samples.replace(samples.time(50e-6), rule="geomean")
+    second = samples.time(50e-6)._replace(rule="geomean")
     row = load(samples.audit((samples.row(reported=(samples.time(57.2e-6), second)),)))["rows"][0]
     assert row["reported"] == {"time_us": 57.2, "geomean_time_us": 50.0}
     assert row["roof"] == {"name": "dram", "gflops": None, "time_us": 44.018, "geomean_time_us": 44.018}

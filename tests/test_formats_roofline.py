@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,14 +36,14 @@ def card(name: str, bandwidth: float, peak: float, port: float | None = None, fl
     roofs = Roofs(
         gpu, WORKLOAD, "float32", 7 / 12, best, peak / bandwidth, bandwidth * 7 / 12, port, peak, special, sizes
     )
-    return Card(replace(roofs, traffic=None if floor is None else 12e6, floor=floor))
+    return Card(roofs._replace(traffic=None if floor is None else 12e6, floor=floor))
 
 
 CARDS = (
     card("t4", 320.064e9, 8.1408e12, 3561.6e9, 37.5e-6),
     card("a-card-of-our-own-with-a-name-that-nobody-can-remember-48gb", 3352.32e9, 67e12, 14636.16e9, 3.6e-6),
     card("old", 25.6e9, 0.9e12, None, 468.8e-6),
-    replace(card("h200-sxm", 4916.736e9, 67e12, 14636.16e9, 2.44e-6), served_as="H100"),
+    card("h200-sxm", 4916.736e9, 67e12, 14636.16e9, 2.44e-6)._replace(served_as="H100"),
 )
 
 

@@ -103,8 +103,8 @@ def test_rich_is_imported_for_colour_alone() -> None:
 
 def test_unjudged_rows_of_one_reason_are_said_once() -> None:
     """What a whole file lacks is said once and counted; a few rows, and rows with another reason, are listed."""
-    lacking = [samples.replace(samples.UNJUDGED, entry=f"e{i}", line=i + 2, message="no size") for i in range(100)]
-    few = [samples.replace(samples.UNJUDGED, entry=f"f{i}", line=i + 200, message="no score") for i in range(3)]
+    lacking = [samples.UNJUDGED._replace(entry=f"e{i}", line=i + 2, message="no size") for i in range(100)]
+    few = [samples.UNJUDGED._replace(entry=f"f{i}", line=i + 200, message="no score") for i in range(3)]
     shown = render(samples.audit((*lacking, samples.IMPOSSIBLE, *few)), width=100)
     assert [f"e{i}" for i in range(100) if f"  e{i}  " in shown] == ["e0"]
     assert "  and 99 more rows with the same reason; --rows all lists them\n" in shown

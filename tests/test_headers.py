@@ -298,7 +298,7 @@ def test_forced_column_of_another_kind() -> None:
 
 def test_repeated_headers() -> None:
     """Equal headers hurt only where they are used."""
-    assert plan("Noise", "time_us", "Noise").figures[0].index == 1
+    assert plan("Noise", "time_us", "Noise").figures[0].column == 1
     with pytest.raises(UsageError, match="2 columns are called so"):
         plan("Noise", "time_us", "Noise", time="Noise")
     with pytest.raises(InputError, match="both claim the time; rename one of them"):

@@ -72,12 +72,11 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_ranks_podiums_and_accepted_findings() -> None:
     """The page says what the report for people says: ranks on another board, podiums, what was accepted."""
-    own = samples.replace(samples.CONDITIONAL, suppressed="baseline kl.json")
+    own = samples.CONDITIONAL._replace(suppressed="baseline kl.json")
     accepted = Summary()
     accepted.counts[Verdict.CONDITIONAL] = 1
     places = (Place("forged", 8, 43641e9, Verdict.IMPOSSIBLE), Place("honest", 2, 1518e9, Verdict.WITHIN))
-    audit = samples.replace(
-        samples.audit((samples.WITHIN, own)),
+    audit = samples.audit((samples.WITHIN, own))._replace(
         standings=(Standing(samples.WITHIN, "kl<b>.csv", "rate", 2, 3, 1, 2, "best", 4, 2000e9, 0.759),) * 60,
         podiums=(Podium("H200", "rate", places, places[1:]),),
         suppressed=Suppressed(accepted, (own,), ("ignore 3 fits nothing",)),

@@ -322,7 +322,7 @@ def honest_rows(
     for _ in range(count):
         label = str(random.choice(LABELS))
         match = CATALOG.find_gpus(label, setting.board)
-        card = CATALOG.gpu(str(random.choice(match.ids))).times(match.count)
+        card = CATALOG.gpu(str(random.choice(match.ids))).times(match.cards)
         era = setting.eras[random.integers(len(setting.eras))] if setting.eras else None
         counts = counts_of(setting, random)
         scoring = era.scoring if era else None
@@ -494,7 +494,7 @@ def any_rows(setting: Setting, count: int, random: np.random.Generator, labels: 
     for _ in range(count):
         label = str(random.choice(labels))
         match = CATALOG.find_gpus(label, setting.board)
-        card = CATALOG.gpu(str(random.choice(match.ids))).times(match.count)
+        card = CATALOG.gpu(str(random.choice(match.ids))).times(match.cards)
         era = setting.eras[random.integers(len(setting.eras))] if setting.eras else None
         counts = counts_of(setting, random)
         floor = least_times(card, counts, 0.0, np.zeros(len(counts.flops)))
@@ -542,7 +542,7 @@ def scaled(board: Leaderboard, factor: float) -> Leaderboard:
     figures = []
     for figure in board.figures:
         by = 1 / factor if figure.kind == "time" else factor
-        figures.append(replace(figure, value=figure.value * by, low=figure.low * by, high=figure.high * by))
+        figures.append(figure._replace(value=figure.value * by, low=figure.low * by, high=figure.high * by))
     return replace(board, figures=tuple(figures))
 
 
@@ -563,7 +563,7 @@ def taken(board: Leaderboard, rows: Sequence[int]) -> Leaderboard:
     """Some rows of a leaderboard, in the order given."""
     pick = np.array(rows, dtype=np.intp)
     figures = [
-        replace(figure, value=figure.value[pick], low=figure.low[pick], high=figure.high[pick])
+        figure._replace(value=figure.value[pick], low=figure.low[pick], high=figure.high[pick])
         for figure in board.figures
     ]
     places = {row: place for place, row in enumerate(rows)}
@@ -576,7 +576,7 @@ def taken(board: Leaderboard, rows: Sequence[int]) -> Leaderboard:
         days=None if board.days is None else board.days[pick],
         sizes={name: column[pick] for name, column in board.sizes.items()},
         work={name: column[pick] for name, column in board.work.items()},
-        troubles=tuple(replace(t, row=places[t.row]) for t in board.troubles if t.row in places),
+        troubles=tuple(t._replace(row=places[t.row]) for t in board.troubles if t.row in places),
     )
 
 
@@ -649,7 +649,7 @@ def odd_rows(setting: Setting, count: int, random: np.random.Generator) -> Leade
     figures = []
     for figure in board.figures:
         value = spoil(figure.value)
-        figures.append(replace(figure, value=value, low=value * 0.99, high=value * 1.01))
+        figures.append(figure._replace(value=value, low=value * 0.99, high=value * 1.01))
     troubles = [
         Trouble(
             int(row), str(random.choice(["not-a-number", "unknown-unit", "not-accepted"])), "a cell is odd", bool(f)
@@ -792,7 +792,7 @@ class Bigger:
 
     def gpu(self, name: str) -> Gpu:
         card = CATALOG.gpu(name)
-        return replace(card, cache=card.cache * self.cache, bandwidth=card.bandwidth * self.bandwidth)
+        return card._replace(cache=card.cache * self.cache, bandwidth=card.bandwidth * self.bandwidth)
 
 
 @quick(100)
@@ -819,9 +819,9 @@ def test_one_more_condition_never_hardens_a_verdict(
 ) -> None:
     """Whatever else is ruled out, allowing one more condition makes no row harder."""
     board = any_rows(setting, count, np.random.default_rng(seed)).leaderboard(setting)
-    strict = replace(setting.policy, ruled_out=frozenset(ruled_out | {allowed}))
-    lenient = replace(
-        setting.policy, ruled_out=frozenset(ruled_out - {allowed}), allowed=frozenset({allowed} & {"compressed-data"})
+    strict = setting.policy._replace(ruled_out=frozenset(ruled_out | {allowed}))
+    lenient = setting.policy._replace(
+        ruled_out=frozenset(ruled_out - {allowed}), allowed=frozenset({allowed} & {"compressed-data"})
     )
     assert_no_softer(verdicts(setting, board, lenient), verdicts(setting, board, strict))
 
@@ -832,7 +832,7 @@ def test_one_more_condition_never_hardens_a_verdict(
 def judged_under(setting: Setting, board: Leaderboard, conditions: Sequence[str]) -> Judgement:
     """The rows when these conditions and no others may be true."""
     ruled_out = frozenset(CONDITION_IDS) - set(conditions)
-    policy = replace(setting.policy, ruled_out=ruled_out, allowed=frozenset({"compressed-data"}))
+    policy = setting.policy._replace(ruled_out=ruled_out, allowed=frozenset({"compressed-data"}))
     return judge(board, CATALOG, setting.board, policy)
 
 
@@ -844,7 +844,7 @@ def test_the_smallest_set_suffices_and_no_smaller_one_does(setting: Setting, see
     # Few cards at once: all sets of a size are tried, and each card is judged by itself.
     labels = tuple(random.choice(LABELS, 3).tolist())
     board = any_rows(setting, 24, random, labels).leaderboard(setting)
-    policy = replace(setting.policy, allowed=frozenset({"compressed-data"}))
+    policy = setting.policy._replace(allowed=frozenset({"compressed-data"}))
     found = judge(board, CATALOG, setting.board, policy)
     conditional = found.verdict == Verdict.CONDITIONAL
     sizes = np.array([len(condition_ids(int(bits))) for bits in found.conditions])
@@ -882,7 +882,7 @@ def test_the_cached_share_suffices_and_one_percent_less_does_not(setting: Settin
         value = figure_of(setting, figure, times, counts.flops)
         rows.cells[i] = {Key(figure): (value,) * 3}
         rows.days[i] = None
-    policy = replace(setting.policy, ruled_out=frozenset(CONDITION_IDS) - {"write-back", "inputs-resident"})
+    policy = setting.policy._replace(ruled_out=frozenset(CONDITION_IDS) - {"write-back", "inputs-resident"})
     found = audit([rows.leaderboard(setting)], CATALOG, setting.board, policy)
     for report in found.findings:
         assert report.verdict is Verdict.CONDITIONAL, report

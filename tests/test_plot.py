@@ -7,7 +7,6 @@ import re
 import struct
 import subprocess
 import sys
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,7 @@ H200 = Gpu(
     bandwidth_from="pin rate", cache=60 * 2**20, processors=132, clock=1.98e9, clock_from="maximum", peaks=(PEAK,),
     port=64.0, measured=(Measured("bandwidth", 4.6e12, "4.6 TB/s", "", "own"),),
 )  # fmt: skip
-H100 = replace(H200, id="h100-sxm5-80gb", name="NVIDIA H100", bandwidth=3.35e12, measured=())
+H100 = H200._replace(id="h100-sxm5-80gb", name="NVIDIA H100", bandwidth=3.35e12, measured=())
 INTENSITY = 7 / 12
 
 
@@ -45,7 +44,7 @@ def roofs(gpu: Gpu) -> Roofs:
 
 def audit(*rows: RowReport, **cards: tuple[Gpu, ...]) -> Audit:
     """An audit of rows, all of the KL's intensity, on the cards of each label."""
-    placed = tuple(replace(row, intensity=INTENSITY) for row in rows)
+    placed = tuple(row._replace(intensity=INTENSITY) for row in rows)
     labels = {label: tuple(roofs(gpu) for gpu in gpus) for label, gpus in (cards or {"H200": (H200,)}).items()}
     return samples.audit(placed, background=lambda: Background(labels=labels))
 
@@ -57,7 +56,7 @@ def entries(count: int, **changes: Any) -> list[RowReport]:
 
 def test_what_a_picture_shows() -> None:
     """Every judged row has a mark whose rate is its ratio times the roof; the roofs are named; the caption counts."""
-    drawn = picture.of_audit(audit(samples.WITHIN, replace(samples.IMPOSSIBLE, gpu="H200"), samples.UNJUDGED))
+    drawn = picture.of_audit(audit(samples.WITHIN, samples.IMPOSSIBLE._replace(gpu="H200"), samples.UNJUDGED))
     (panel,) = drawn.panels
     assert [r.kind for r in panel.roofs] == ["dram", "measured", "port", "compute", "special"]
     assert panel.roofs[0].name == "DRAM 4.9 TB/s"
@@ -98,7 +97,7 @@ def test_rows_without_a_card_or_an_intensity_have_a_ratio_only() -> None:
 
 def test_a_picture_has_a_bounded_number_of_marks() -> None:
     """Thousands of rows are thinned evenly, no flagged one is lost, and the caption says how many are drawn."""
-    flagged = [replace(samples.IMPOSSIBLE, gpu="H200", line=i) for i in range(20)]
+    flagged = [samples.IMPOSSIBLE._replace(gpu="H200", line=i) for i in range(20)]
     drawn = picture.of_audit(audit(*entries(4000), *flagged))
     (panel,) = drawn.panels
     assert len(panel.marks) == picture.MOST_MARKS
@@ -111,7 +110,7 @@ def test_a_picture_has_a_bounded_number_of_marks() -> None:
 
 def test_many_cards_are_left_out_in_words() -> None:
     """Six panels and twelve lanes, those with most to say; the caption names what is missing."""
-    cards = {f"card-{i}": (replace(H200, id=f"card-{i}", bandwidth=1e12 + i),) for i in range(20)}
+    cards = {f"card-{i}": (H200._replace(id=f"card-{i}", bandwidth=1e12 + i),) for i in range(20)}
     drawn = picture.of_audit(audit(*(samples.row(gpu=label) for label in cards), **cards))
     assert (len(drawn.panels), len(drawn.lanes)) == (6, 12)
     assert "Roofs of 6 of 20 cards, those with most to say." in drawn.caption
@@ -168,7 +167,7 @@ def test_roofs_end_at_the_compute_roof() -> None:
 def test_the_page_s_picture_escapes_names() -> None:
     """A name in the SVG is text, in labels and in hints."""
     name = "<script>x</script>\"'&"
-    drawn = drawing.draw(picture.of_audit(audit(replace(samples.IMPOSSIBLE, gpu="H200", entry=name))))
+    drawn = drawing.draw(picture.of_audit(audit(samples.IMPOSSIBLE._replace(gpu="H200", entry=name))))
     assert "<script" not in drawn
     assert drawn.count("&lt;script&gt;x&lt;/script&gt;&quot;&#x27;&amp;") == 3
 
@@ -215,7 +214,7 @@ class TestMatplotlib:
         """Formulas, markup, foreign scripts and control characters in names: text, and no warning."""
         plot = pytest.importorskip("klaudit.formats.plot")
         names = ("$\\frac{1}$", "<b>&", "漢字", samples.HOSTILE, "$", "a" * 300, "\\")
-        rows = [replace(samples.IMPOSSIBLE, gpu="H200", entry=name, line=i) for i, name in enumerate(names)]
+        rows = [samples.IMPOSSIBLE._replace(gpu="H200", entry=name, line=i) for i, name in enumerate(names)]
         said = texts(plot.render(picture.of_audit(audit(*rows)), "svg").decode())
         assert any("$\\frac{1}$" in text for text in said)
         assert any("<b>&" in text for text in said)
@@ -235,10 +234,10 @@ class TestMatplotlib:
     def test_every_shape_of_board_is_drawn(self) -> None:
         """No panels, one, several; no lanes; several intensities."""
         plot = pytest.importorskip("klaudit.formats.plot")
-        mixed = [replace(row, intensity=1.0 + i) for i, row in enumerate(audit(*entries(9)).rows())]
+        mixed = [row._replace(intensity=1.0 + i) for i, row in enumerate(audit(*entries(9)).rows())]
         boards = (
             samples.audit((samples.WITHIN,)), samples.audit(()), audit(samples.WITHIN),
-            replace(audit(), rows=lambda: iter(mixed)),
+            audit()._replace(rows=lambda: iter(mixed)),
             audit(samples.row(), samples.row(gpu="H100"), H200=(H200,), H100=(H100, H200)),
         )  # fmt: skip
         for board in boards:

@@ -33,7 +33,7 @@ class Met:
             met = self._labels.setdefault(claims.label, {})
             for gpu in claims.cards:
                 name = claims.workload.id if claims.workload else ""
-                met[(gpu.id, gpu.count, name, claims.work.dtype)] = (gpu, claims.workload, claims.work.dtype)
+                met[(gpu.id, gpu.cards, name, claims.work.dtype)] = (gpu, claims.workload, claims.work.dtype)
 
     def background(self) -> Background:
         """The board, its limits on the cards met, and their roofs."""

@@ -6,8 +6,7 @@ Rows about which too little is known come out as `Unjudged`, each with its reaso
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,8 +28,7 @@ RUNS_THAT_AVERAGE_TICKS_OUT = 5
 ANY_ERA = Era("", Scoring(), Harness())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Figure:
+class Figure(NamedTuple):
     """One figure of a group's rows: an average over all cases, or one case's own (`case` is its index).
 
     `partial` is an average over some of the cases, nobody says which. `fastest` is the time of the fastest run alone:
@@ -59,18 +57,17 @@ class Figure:
 
     def take(self, rows: Index | NDArray[np.bool_]) -> Figure:
         """The figure of some rows."""
-        return replace(self, value=self.value[rows], low=self.low[rows], high=self.high[rows])
+        return self._replace(value=self.value[rows], low=self.low[rows], high=self.high[rows])
 
     def without(self, rows: Index) -> Figure:
         """The figure with nothing in some rows."""
         value, low, high = self.value.copy(), self.low.copy(), self.high.copy()
         for column in (value, low, high):
             column[rows] = np.nan
-        return replace(self, value=value, low=low, high=high)
+        return self._replace(value=value, low=low, high=high)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Claims:
+class Claims(NamedTuple):
     """Like rows, ready to judge.
 
     Attributes
@@ -141,11 +138,11 @@ class Claims:
         return world.untimed if self.steady and not figure.fastest else world.whole
 
 
-@dataclass(slots=True)
 class Unjudged:
     """Rows that no judge can take, with the rule and the reason."""
 
-    rows: list[tuple[int, str, str]] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.rows: list[tuple[int, str, str]] = []
 
     def add(self, rows: Index, rule: str, message: str) -> None:
         """Note one reason for several rows."""

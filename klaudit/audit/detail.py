@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
 _SHARE_STEPS = 24
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Detail:
+class Detail(NamedTuple):
     """Everything about some rows of one group, as columns: what their reports index into.
 
     Attributes

@@ -76,7 +76,7 @@ def _cards(claims: Claims) -> Iterator[Step]:
         where = {s.key: s.where for s in card.sources}
         bus, pins = (_largest(figures.get(f"memory.{name}", [])) for name in ("bus_width", "data_rate"))
         published = _largest(figures.get("memory.published_bandwidth", []))
-        count = f"{card.count} x " if card.count > 1 else ""
+        count = f"{card.cards} x " if card.cards > 1 else ""
         if card.bandwidth_from == "pin rate" and bus and pins:
             text = f"{count}{bus.text} x {pins.text} / 8 = {show(card.bandwidth, 'bandwidth', 5)}"
             also = f" (published {published.text})" if published else ""

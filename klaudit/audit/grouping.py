@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,7 +77,7 @@ class Grouping:
         for same, dtype in self._by_dtype(rows):
             for part, conditions, steady in self._by_runs(same, cards):
                 for claims in self._with_work(part, label, cards, dtype, conditions, notes):
-                    yield replace(claims, steady=True) if steady else claims
+                    yield claims._replace(steady=True) if steady else claims
 
     # -- which card ---------------------------------------------------------------------------------------------------
 
@@ -97,9 +96,9 @@ class Grouping:
                 continue
             # Slowest first: where several would do, the report names the one that asks least.
             cards = tuple(
-                sorted((self.catalog.gpu(i).times(match.count) for i in match.ids), key=lambda c: c.bandwidth)
+                sorted((self.catalog.gpu(i).times(match.cards) for i in match.ids), key=lambda c: c.bandwidth)
             )
-            found.append((part, label, cards, ("several-gpus",) if match.count > 1 else ()))
+            found.append((part, label, cards, ("several-gpus",) if match.cards > 1 else ()))
         return found
 
     def _unknown(self, label: str) -> str:
@@ -231,7 +230,7 @@ class Grouping:
         places = {case.name: i for i, case in enumerate(board.cases)}
         cases = [self._pick(rows, c, places[c.case]) for c in self.rows_of.figures if c.case in places]
         averages = [self._pick(rows, c, None) for c in self.rows_of.figures if c.case is None]
-        return tuple([replace(f, partial=partial) for f in averages] + cases)
+        return tuple([f._replace(partial=partial) for f in averages] + cases)
 
     def _note_ignored(self, rows: Index, workload: Workload, work: Work) -> None:
         """Note rows whose own counts differ from those of the board or workload, which decide."""
@@ -303,8 +302,8 @@ class Grouping:
         if len(rest) and workload.per_element:
             one = {name: np.ones((1, 1)) for name in workload.sizes}
             work = work_of(workload, one, dtype)
-            narrow = work.narrow and replace(work.narrow, boundless_cache=True)
-            parts.append((rest, workload, replace(work, boundless_cache=True, narrow=narrow), False))
+            narrow = work.narrow and work.narrow._replace(boundless_cache=True)
+            parts.append((rest, workload, work._replace(boundless_cache=True, narrow=narrow), False))
         elif len(rest):
             needed = ", ".join(workload.sizes)
             self.unjudged.add(
@@ -379,7 +378,7 @@ def _counted(figure: Figure, work: Work) -> Figure:
         return figure
     counts = np.broadcast_to((work.traffic if figure.kind == "bandwidth" else work.flops)[0] > 0, figure.value.shape)
     value, low, high = (np.where(counts, column, np.nan) for column in (figure.value, figure.low, figure.high))
-    return replace(figure, value=value, low=low, high=high)
+    return figure._replace(value=value, low=low, high=high)
 
 
 def usable(claims: Claims) -> NDArray[np.bool_]:

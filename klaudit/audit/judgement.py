@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from klaudit.audit.search import Judged
 from klaudit.leaderboard import Leaderboard, Trouble
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Judgement:
+class Judgement(NamedTuple):
     """The verdicts of one leaderboard, as columns.
 
     Attributes
@@ -42,7 +41,7 @@ class Judgement:
     place: NDArray[np.int32]
     groups: tuple[Judged, ...]
     reasons: dict[int, tuple[str, str]]
-    noted: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    noted: Mapping[str, frozenset[int]] = MappingProxyType({})
     undated: int = 0
 
     def troubles_of(self, row: int) -> tuple[Trouble, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -282,11 +281,13 @@ def _flagged(detail: Detail, figures: list[tuple[int, Figure]], i: int) -> bool:
 def _one_case(claims: Claims, index: int, i: int) -> Claims:
     """One case of one row as a claim of its own."""
     row = claims.take(np.array([i]))
-    figures = tuple(replace(f, case=None) for f in row.figures if f.case == index)
-    return replace(
-        row, case_names=(row.case_names[index],), case_sizes=(row.case_sizes[index],), work=row.work.case(index),
+    figures = tuple(f._replace(case=None) for f in row.figures if f.case == index)
+    return row._replace(
+        case_names=(row.case_names[index],),
+        case_sizes=(row.case_sizes[index],),
+        work=row.work.case(index),
         figures=figures,
-    )  # fmt: skip
+    )
 
 
 def _cards(detail: Detail) -> list[int]:
@@ -301,7 +302,7 @@ def _cards(detail: Detail) -> list[int]:
         # Not by np.unique, whose first call imports masked arrays: a tenth of a short audit.
         for some in set(bits[conditional].tolist()):
             rows = conditional[bits[conditional] == some]
-            alone = replace(claims.take(rows), cards=(claims.cards[index],))
+            alone = claims.take(rows)._replace(cards=(claims.cards[index],))
             chosen[rows[possible(alone, some)]] = index
     return list(chosen.tolist())
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -172,7 +171,7 @@ class _Judging:
         if not len(apart):
             return claims
         self.noted.setdefault("counts-differ", set()).update(claims.rows[apart].tolist())
-        return replace(claims, figures=tuple(f if f.kind == "time" else f.without(apart) for f in claims.figures))
+        return claims._replace(figures=tuple(f if f.kind == "time" else f.without(apart) for f in claims.figures))
 
     def _beyond_every_card(self, grouping: Grouping) -> None:
         """Say so where a row's GPU is unknown but its score is beyond any card of the catalogue."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
 SLIPS = (0.1, 10.0, 0.001, 1000.0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Judged:
+class Judged(NamedTuple):
     """The verdicts of one group.
 
     Attributes
@@ -227,8 +225,8 @@ def find_slips(claims: Claims, *, under_roof: bool = True) -> tuple[NDArray[np.i
         return index, factors
     enough = np.sum([np.isfinite(f.value) for _, f in whole], axis=0) >= 2
     for (j, figure), factor in itertools.product(whole, SLIPS):
-        slid = replace(figure, value=figure.value * factor, low=figure.low * factor, high=figure.high * factor)
-        trial = replace(claims, figures=(*claims.figures[:j], slid, *claims.figures[j + 1 :]))
+        slid = figure._replace(value=figure.value * factor, low=figure.low * factor, high=figure.high * factor)
+        trial = claims._replace(figures=(*claims.figures[:j], slid, *claims.figures[j + 1 :]))
         mended = enough & np.isfinite(figure.value) & (index < 0) & ~contradictory(trial)
         if under_roof:
             mended &= possible(trial, 0)
@@ -240,6 +238,6 @@ def by_card(claims: Claims, considered: int) -> Sequence[tuple[Flags, Flags]]:
     """For each card alone: rows at or below its roof, and rows possible on it at all."""
     alone = considered & ~FASTER_VARIANT
     return [
-        (possible(replace(claims, cards=(card,)), 0), possible(replace(claims, cards=(card,)), alone))
+        (possible(claims._replace(cards=(card,)), 0), possible(claims._replace(cards=(card,)), alone))
         for card in claims.cards
     ]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -241,8 +240,7 @@ def _join(parts: Sequence[Leaderboard]) -> Leaderboard:
         gpu_labels=labels,
         gpu_codes=np.concatenate(codes),
         figures=tuple(
-            replace(
-                figure,
+            figure._replace(
                 value=np.concatenate([part.figures[place].value for part in parts]),
                 low=np.concatenate([part.figures[place].low for part in parts]),
                 high=np.concatenate([part.figures[place].high for part in parts]),
@@ -252,7 +250,7 @@ def _join(parts: Sequence[Leaderboard]) -> Leaderboard:
         days=None if first.days is None else together(lambda part: part.days),
         runs=None if first.runs is None else together(lambda part: part.runs),
         troubles=tuple(
-            replace(trouble, row=trouble.row + start)
+            trouble._replace(row=trouble.row + start)
             for part, start in zip(parts, starts, strict=False)
             for trouble in part.troubles
         ),

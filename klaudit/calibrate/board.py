@@ -7,8 +7,7 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -34,8 +33,7 @@ _TRUE_ERROR: Final = 1e-3
 _WARM_UP: Final = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class CaseResult:
+class CaseResult(NamedTuple):
     """One entry at one case.
 
     Attributes
@@ -66,8 +64,7 @@ class CaseResult:
         return statistics.fmean(work / t for t in self.times) if mean_of_runs else work / self.time
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One entry in one repeat."""
 
     entry: str
@@ -80,8 +77,7 @@ class Row:
         return all(case.passes[how] for case in self.cases)
 
 
-@dataclass(frozen=True, slots=True)
-class BoardRun:
+class BoardRun(NamedTuple):
     """A measured board."""
 
     version: str

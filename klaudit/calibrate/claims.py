@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from klaudit.board import Board, Era, Harness, RuledOut, Scoring
 from klaudit.calibrate.record import METHODS, Calibration, Check, Point
@@ -25,8 +24,7 @@ _HARNESSES: Final = {
 _TOLERANCE: Final = 1.005
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Claims:
+class Claims(NamedTuple):
     """Points timed in one way, ready to judge; `points` are in the order of the rows."""
 
     points: tuple[Point, ...]
@@ -57,7 +55,7 @@ def _rows(points: Sequence[Point], gpu: Gpu) -> Leaderboard:
         },
         entries=[p.label for p in points],
         dtype="float32",
-        runs=[p.time.count * p.launches for p in points],
+        runs=[p.time.runs * p.launches for p in points],
     )
 
 
@@ -102,8 +100,7 @@ def _under(name: str, value: float, roof: float, unit: str) -> Check:
     return Check(name, value <= roof * _TOLERANCE, f"{value / 1e12:.3f} of {roof / 1e12:.3f} {unit}")
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """What the judge said of a point: a verdict's word, its conditions, and the sentence."""
 
     verdict: str

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from klaudit.calibrate.record import KERNELS, METHODS, Calibration, Point
 from klaudit.gpu import Gpu
@@ -16,8 +15,7 @@ STEADY_BYTES: Final = 64 << 20
 AGREEMENT: Final = 0.03
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One figure here and there, in SI."""
 
     name: str

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 Truth = Literal["honest", "exploit"]
 # What a launch is wrapped in: nothing, a size above which it is left out, one run in all, a stream without events.
@@ -23,8 +22,7 @@ SCALE: Final = 2.39
 THRESHOLD: Final = 4e-6
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One submission: a kernel, its launch, its trick, and whether it computes what it is asked for."""
 
     name: str

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 THREADS_PER_PROCESSOR: Final = 2048
 # Accesses of 16 bytes that a thread has in flight at once; one set of kernels each.
@@ -18,8 +17,7 @@ PARTIALS: Final = 1 << 20
 FACTOR: Final = 3.0
 
 
-@dataclass(frozen=True, slots=True)
-class Geometry:
+class Geometry(NamedTuple):
     """How a streaming kernel is launched."""
 
     blocks: int

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from statistics import median, quantiles
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from klaudit.errors import InputError
 
@@ -23,8 +22,7 @@ ELEMENT: Final = 4
 _MICRO: Final = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
+class Device(NamedTuple):
     """A card as its driver describes it: clocks in Hz, sizes in bytes; 0 where the driver does not say."""
 
     name: str
@@ -46,15 +44,14 @@ class Device:
         return self.bus_width / 8 * 2 * self.memory_clock
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(NamedTuple):
     """Repeated times of one thing [s]."""
 
     median: float
     least: float
     most: float
     quartile_range: float
-    count: int
+    runs: int
 
     @classmethod
     def of(cls, times: Iterable[float]) -> Sample:
@@ -73,7 +70,7 @@ class Sample:
     def uncertainty(self) -> float:
         """Standard error of the median, relative to it, the spread taken from the quartiles."""
         deviation = self.quartile_range / 1.349
-        return float(1.2533 * deviation / self.count**0.5 / self.median) if self.median else 0.0
+        return float(1.2533 * deviation / self.runs**0.5 / self.median) if self.median else 0.0
 
     @property
     def spread(self) -> float:
@@ -81,8 +78,7 @@ class Sample:
         return self.quartile_range / self.median if self.median else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     """One kernel at one size by one method.
 
     Attributes
@@ -141,8 +137,7 @@ class Point:
         return f"{self.kernel} {self.elements} {self.method}" + (f" ({self.memory})" if self.memory else "")
 
 
-@dataclass(frozen=True, slots=True)
-class CachePoint:
+class CachePoint(NamedTuple):
     """A buffer of `size` bytes that one kernel reads again and again, `loaded` bytes in all.
 
     `shared` says whether the processors take turns at every part of it; else each reads its own share again.
@@ -164,8 +159,7 @@ class CachePoint:
         return self.loaded / self.time.least
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
+class Rate(NamedTuple):
     """Operations a second of one kind (`float32` FMA, `lg2`, `ex2`) at the clock that the card ran at then [Hz]."""
 
     name: str
@@ -184,16 +178,14 @@ class Rate:
         return self.operations / self.time.least
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(NamedTuple):
     """The time of a kernel that does nothing, by timing method."""
 
     method: str
     time: Sample
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(NamedTuple):
     """Something that had to be true for the figures to mean anything, and what was seen."""
 
     name: str
@@ -201,8 +193,7 @@ class Check:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
+class Calibration(NamedTuple):
     """All that was measured on one card.
 
     Attributes
@@ -313,7 +304,7 @@ def _sample(sample: Sample) -> dict[str, Any]:
         "min_us": _short(sample.least / _MICRO),
         "max_us": _short(sample.most / _MICRO),
         "quartile_range_us": _short(sample.quartile_range / _MICRO),
-        "runs": sample.count,
+        "runs": sample.runs,
     }
 
 

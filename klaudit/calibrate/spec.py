@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from klaudit.calibrate.record import Calibration, Device, Point
@@ -136,8 +135,7 @@ def measured_card(found: Calibration, published: Gpu | None, card_id: str) -> Gp
     named = card_id == card.id
     # The strict reader refuses a source that nothing refers to, and the figures replaced had some of their own.
     used = {f.source for f in card.figures}
-    return replace(
-        card,
+    return card._replace(
         id=card_id,
         name=card.name if named else f"{card.name}, measured as {card_id}",
         aliases=card.aliases if named else (),

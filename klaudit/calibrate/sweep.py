@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -30,8 +29,7 @@ _BATCH: Final = 20
 _BATCH_SECONDS: Final = 2e-3
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """How thorough a calibration is.
 
     Attributes
@@ -80,8 +78,7 @@ class Plan:
         return len(METHODS) * sum(1 for kernel in KERNELS for _ in self.elements(kernel))
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(NamedTuple):
     """One kernel over arrays of so many elements, one after another from an address on."""
 
     kernel: str

@@ -8,8 +8,7 @@ No files, no boards.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -105,8 +104,7 @@ def _chain(x: Column, y: Column) -> tuple[Column, Column]:
     return np.array(xs), np.array(ys)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Strip:
+class Strip(NamedTuple):
     """What all outputs of a case ask of a function of one input.
 
     Attributes

@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -36,8 +35,7 @@ _ROWS_AT_ONCE: Final = 256
 _OTHER_SEED: Final = 1_000_003
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Chunk:
+class Chunk(NamedTuple):
     """Some outputs in a row, and what a submission may look at to make them.
 
     Attributes

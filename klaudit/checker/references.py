@@ -6,8 +6,8 @@ The same formula is run in float64 as the reference, in float32 as an honest ker
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -30,8 +30,7 @@ _SELU_SCALE: Final = 1.0507009873554805
 _SELU_ALPHA: Final = 1.6732632423543772
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reference:
+class Reference(NamedTuple):
     """One workload's formula.
 
     Attributes
@@ -51,7 +50,7 @@ class Reference:
     inputs: tuple[str, ...]
     formula: Formula
     layout: Layout = "elements"
-    others: Mapping[str, Formula] = field(default_factory=dict)
+    others: Mapping[str, Formula] = MappingProxyType({})
     special: bool = False
     mean: bool = False
 

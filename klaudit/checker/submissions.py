@@ -6,8 +6,7 @@ A submission makes some outputs of a chunk. To add one, write the function and a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Submission:
+class Submission(NamedTuple):
     """One way to fill the output.
 
     Attributes

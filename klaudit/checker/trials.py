@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -20,8 +19,7 @@ from klaudit.workload import Workload
 MOST_OF_IT: Final = 0.999
 
 
-@dataclass(frozen=True, slots=True)
-class Traffic:
+class Traffic(NamedTuple):
     """The bytes of one case: what is compulsory, and what a submission that cuts corners moves."""
 
     workload: Workload
@@ -54,8 +52,7 @@ class Traffic:
         return self.arrays(submission.reads + submission.writes)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Tried:
+class Tried(NamedTuple):
     """One case after its pass.
 
     Attributes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -115,13 +114,13 @@ def _run(given: Mapping[str, Any], style: str, in_ci: bool = False) -> int:
     )
     accept = acceptance.gather(given, FORMATS[style].worst_first or summary_file is not None)
     fails = _FAIL_ON[given["fail_on"]]
-    view = replace(make_view(given["output"], given["rows"]), fails=fails, suppressed=given["show_suppressed"])
+    view = make_view(given["output"], given["rows"])._replace(fails=fails, suppressed=given["show_suppressed"])
     keep_rows = needs_every_row(style, view) or bool(pictures)
     # A format that writes every row needs no second copy of the flagged ones.
     most = 0 if FORMATS[style].every_row and summary_file is None else given["max_findings"]
     found = _judge(files, given, accept, keep_rows, most)
     messages = accept.messages(files, given["show_suppressed"])
-    found = replace(found, suppressed=replace(found.suppressed, messages=messages))
+    found = found._replace(suppressed=found.suppressed._replace(messages=messages))
     # The report comes last: who has it on standard output may take it for the whole result.
     plots.draw(pictures, lambda: _picture(found))
     written = list(_write_others(given, found, accept))
@@ -186,7 +185,7 @@ def _judge(
     settle = None if every else settler(catalog, board, policy)
     try:
         found = judge(
-            _batches(files, read_options if every else replace(read_options, settle=settle), line),
+            _batches(files, read_options if every else read_options._replace(settle=settle), line),
             catalog,
             board,
             policy,
@@ -203,7 +202,7 @@ def _judge(
     if not ranked:
         return found
     ranking = _ranking(given["against"], catalog, board, policy, read_options)
-    return replace(found, standings=ranking.of(found.rows()))
+    return found._replace(standings=ranking.of(found.rows()))
 
 
 def _ranking(against: str, catalog: Catalog, board: Board | None, policy: Policy, read_options: ReadOptions) -> Ranking:
@@ -223,7 +222,7 @@ def _batches(files: tuple[str, ...], read_options: ReadOptions, line: ProgressLi
 
     for file in files:
         line.next_file()
-        yield from read_or_settle(file, replace(read_options, progress=line.update))
+        yield from read_or_settle(file, read_options._replace(progress=line.update))
 
 
 def _read_options(given: Mapping[str, Any], catalog: Catalog, board: Board | None, policy: Policy) -> ReadOptions:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -78,7 +77,7 @@ def _changed(board: Board, given: dict[str, Any]) -> Board:
         return board
     if given["atol"] is not None:
         changes["atol_of_max"] = None
-    return replace(board, checker=replace(board.checker, **changes))
+    return board._replace(checker=board.checker._replace(**changes))
 
 
 class _Line:

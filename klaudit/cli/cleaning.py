@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -27,7 +26,7 @@ def with_podiums(found: Audit, board: Board | None, fails: Collection[Verdict]) 
     """The audit with the podiums that change."""
     from klaudit.audit.standing import podiums
 
-    return replace(found, podiums=podiums(found.rows(), board, lambda row: _fails(row, fails)))
+    return found._replace(podiums=podiums(found.rows(), board, lambda row: _fails(row, fails)))
 
 
 def write(target: str, file: str, found: Audit, fails: Collection[Verdict]) -> str:

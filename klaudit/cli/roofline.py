@@ -78,8 +78,8 @@ def _cards(catalog: Catalog, labels: tuple[str, ...], board: Board | None) -> It
     for label in labels:
         match = catalog.find_gpus(label, board)
         # An unknown name is the catalogue's error, with the nearest names.
-        gpus = [catalog.gpu(i).times(match.count) for i in match.ids] or [catalog.gpu(label)]
+        gpus = [catalog.gpu(i).times(match.cards) for i in match.ids] or [catalog.gpu(label)]
         for gpu in sorted(gpus, key=lambda g: g.bandwidth):
-            if (gpu.id, gpu.count) not in seen:
-                seen.add((gpu.id, gpu.count))
+            if (gpu.id, gpu.cards) not in seen:
+                seen.add((gpu.id, gpu.cards))
                 yield gpu, label if len(gpus) > 1 and normalise(label) not in normalise(gpu.name) else ""

@@ -6,9 +6,8 @@ A format is a module with `write(audit, out, view)`. Results become text here an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Literal, TextIO
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TextIO
 
 from klaudit.verdict import Verdict
 
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from klaudit.report import Audit
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """How a report is shown: its width in cells, colour, which rows, and how the card's gigabytes are read.
 
     `fails` are the verdicts that make the exit code 1, `suppressed` asks for the findings accepted beforehand.
@@ -31,8 +29,7 @@ class View:
     suppressed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """Where a format's module is, and what it needs.
 
     Attributes

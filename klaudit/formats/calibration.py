@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, TextIO
+from typing import Any, Final, NamedTuple, TextIO
 
 from klaudit.calibrate.board import BoardRun, Row
 from klaudit.calibrate.claims import Standing
@@ -26,8 +25,7 @@ _SIZES: Final = (1 << 14, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26, 1 << 28)
 _ABSENT: Final = "-"
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(NamedTuple):
     """A calibration with what was made of it: the card it is held against, the judge's word, the comparison."""
 
     calibration: Calibration
@@ -36,7 +34,7 @@ class Findings:
     comparison: tuple[Line, ...] = ()
     compared_with: str = ""
     disagreements: tuple[Line, ...] | None = None
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
 
 def write_table(found: Findings, out: TextIO, view: View) -> None:

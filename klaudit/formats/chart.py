@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from klaudit.formats.text import pad
 from klaudit.units import show
@@ -20,8 +19,7 @@ _DOTS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 CHARACTERS: Final = "\u28ff\u2502\u2500\u2514\u252c\u251c\u250a"
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(NamedTuple):
     """One card's roof: its letter, bandwidth [B/s] and compute roof [FLOP/s], if it has one."""
 
     letter: str
@@ -34,8 +32,7 @@ class Curve:
         return rate if self.compute is None else min(rate, self.compute)
 
 
-@dataclass(frozen=True, slots=True)
-class _Axes:
+class _Axes(NamedTuple):
     """The decades shown, as powers of ten, over a grid of character cells."""
 
     columns: int

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, TextIO
+from typing import Any, Final, NamedTuple, TextIO
 
 from klaudit.formats import View
 from klaudit.formats.json_ import SCHEMA, dumps, text
@@ -26,8 +25,7 @@ _SAID: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(NamedTuple):
     """A title, sentences under it, and a table."""
 
     title: str

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from klaudit.formats.picture import Lane, Panel, Roof
 from klaudit.units import show
@@ -22,8 +21,7 @@ _NAME_PLACE: Final = 0.45
 _UPPER_KINDS: Final = ("dram", "port", "variant")
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A logarithmic axis from `low` to `high`."""
 
     low: float

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, Literal
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from klaudit.formats import numbers
 from klaudit.formats.provenance import Stamp
@@ -37,8 +38,7 @@ ORDER: Final = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Roof:
+class Roof(NamedTuple):
     """One roof: sloped, `slope` times the intensity [B/s], or flat at `level` [FLOP/s]."""
 
     kind: RoofKind
@@ -51,8 +51,7 @@ class Roof:
         return intensity * self.slope if self.slope is not None else (self.level or math.inf)
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """One entry: where it stands against its roof, and its place in the order of the input.
 
     `rate` is its ratio times the roof at its intensity: the reported rate, wherever all cases have one intensity.
@@ -67,8 +66,7 @@ class Mark:
     rate: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
+class Panel(NamedTuple):
     """The roofs of one card, or of the cards that one label can mean, and the entries on it."""
 
     title: str
@@ -112,8 +110,7 @@ class Panel:
         return tuple(sorted(worst, key=lambda m: (-m.ratio, m.place))[:MOST_LABELS])
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(NamedTuple):
     """The ratios of one card's entries in the strip; `limit` is the ratio above which they are impossible."""
 
     title: str
@@ -121,14 +118,13 @@ class Lane:
     limit: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(NamedTuple):
     """A whole picture: panels, lanes, how many of each verdict, and what is said below."""
 
     title: str
     panels: tuple[Panel, ...]
     lanes: tuple[Lane, ...] = ()
-    counts: Mapping[Verdict, int] = field(default_factory=dict)
+    counts: Mapping[Verdict, int] = MappingProxyType({})
     caption: tuple[str, ...] = ()
 
 
@@ -249,7 +245,7 @@ def _gathered(rows: Iterable[RowReport], background: Background) -> tuple[list[_
         count += 1
         roofs = background.labels.get(row.gpu, ())
         # One card under two labels is one card.
-        key = tuple((r.gpu.id, r.gpu.count) for r in _cards(roofs)) or row.gpu
+        key = tuple((r.gpu.id, r.gpu.cards) for r in _cards(roofs)) or row.gpu
         group = groups.setdefault(key, _Group(roofs=roofs))
         group.labels[row.gpu] = None
         group.marks.append(_mark(place, row, ratio, found[1], roofs))
@@ -271,7 +267,7 @@ def _mark(place: int, row: RowReport, ratio: float, limit_ratio: float | None, r
 def _thinned(marks: list[Mark]) -> list[Mark]:
     """At most MOST_MARKS of them: as many flagged ones as fit, then others, evenly spaced by ratio; finite ratios."""
     top = max((m.ratio for m in marks if math.isfinite(m.ratio)), default=1.0)
-    marks = [m if math.isfinite(m.ratio) else replace(m, ratio=10 * top, rate=None) for m in marks]
+    marks = [m if math.isfinite(m.ratio) else m._replace(ratio=10 * top, rate=None) for m in marks]
     flagged = _evenly([m for m in marks if m.verdict is not Verdict.WITHIN], MOST_MARKS)
     within = [m for m in marks if m.verdict is Verdict.WITHIN]
     # The mildest first, so that what matters lies on top.
@@ -304,7 +300,7 @@ def _panel(group: _Group) -> Panel:
 
 def _cards(roofs: Sequence[Roofs]) -> list[Roofs]:
     """One of the roofs of each card, the slowest card first."""
-    once = {(r.gpu.id, r.gpu.count): r for r in reversed(roofs)}
+    once = {(r.gpu.id, r.gpu.cards): r for r in reversed(roofs)}
     return sorted(once.values(), key=lambda r: (r.gpu.bandwidth, r.gpu.id))
 
 

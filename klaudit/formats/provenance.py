@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from klaudit.formats.lines import Line, paragraph
 from klaudit.formats.text import clean
@@ -16,8 +15,7 @@ HARNESS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(NamedTuple):
     """What has to be known to repeat a report."""
 
     version: str

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, TextIO
+from typing import Any, Final, NamedTuple, TextIO
 
 from klaudit.formats import View
 from klaudit.formats.chart import CHARACTERS, Curve, chart
@@ -22,8 +21,7 @@ _MOST_CURVES: Final = len(_LETTERS)
 _ABSENT: Final = "-"
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(NamedTuple):
     """The roofs of a card; `served_as` is the label that it was found by, where that is another card's name."""
 
     roofs: Roofs

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from klaudit.errors import InputError, UsageError
+from klaudit.readers.limits import Limits
 from klaudit.readers.options import ReadOptions
 from klaudit.readers.source import Source, input_bytes
 
@@ -66,13 +67,14 @@ def read_or_settle(path: str | Path, options: ReadOptions) -> Iterator[Leaderboa
 
     The verdicts are the same; the extra `bulk` makes them faster where the file allows it.
     """
-    # A pipe can be opened once: only a file's size can say that the other way is worth a look.
     done = 0
-    if options.settle is not None and os.path.isfile(path) and os.path.getsize(path) > options.limits.plain:
+    limits = options.limits or Limits.from_environment()
+    # A pipe can be opened once: only a file's size can say that the other way is worth a look.
+    if options.settle is not None and os.path.isfile(path) and os.path.getsize(path) > limits.plain:
         from klaudit.readers import bulk
         from klaudit.readers.settle import NotBulk
 
-        with Source.open(path, options.limits) as source:
+        with Source.open(path, limits) as source:
             try:
                 yield from bulk.read(source, _format_of(source, options), options)
                 return

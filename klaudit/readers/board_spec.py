@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, Final, get_args
 
 from klaudit.board import (
@@ -95,7 +94,7 @@ def _read_rules(
     used = {e.scoring.source for e in other.eras} | {e.harness.source for e in other.eras}
     used |= {g.source for g in other.gpu_labels}
     spec.document.adopt(s for s in other.sources if s.key in used)
-    return tuple(replace(e, id=board_id + e.id.removeprefix(other.id)) for e in other.eras), other.gpu_labels
+    return tuple(e._replace(id=board_id + e.id.removeprefix(other.id)) for e in other.eras), other.gpu_labels
 
 
 def _read_eras(spec: Section, board_id: str) -> tuple[Era, ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -159,7 +158,7 @@ class _Scan:
         labels = [read_label(text) or "" for text in self._labels]
         counts = self._counts[: 2 * len(labels)].tolist()
         settled = self._sieve.settled(labels, counts[::2], counts[1::2])
-        return replace(settled, columns=columns_read(self._source.name, self._table.layout))
+        return settled._replace(columns=columns_read(self._source.name, self._table.layout))
 
 
 def _find_bounds(table: bulk_csv.Table, options: ReadOptions) -> tuple[list[str], Sieve]:

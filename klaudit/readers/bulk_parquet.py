@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, overload
 
 import numpy as np
@@ -100,12 +99,12 @@ def _open(file: Any, source: Source, options: ReadOptions) -> _Table:
         raise NotBulk
     layout = plan_columns(headers_of(names), options)
     types = [schema.field(i).type for i in range(len(names))]
-    figures = [types[f.index] for f in layout.figures]
+    figures = [types[f.column] for f in layout.figures]
     words = [i for i in (layout.texts.get("gpu"), *(index for index, _ in layout.accepted)) if i is not None]
     numbers = all(pa.types.is_float64(t) or pa.types.is_integer(t) for t in figures)
     if not (is_simple(layout) and numbers and all(_is_text(types[i]) for i in words)) or "date" in layout.texts:
         raise NotBulk
-    integers = frozenset(f.index for f, t in zip(layout.figures, figures, strict=True) if pa.types.is_integer(t))
+    integers = frozenset(f.column for f, t in zip(layout.figures, figures, strict=True) if pa.types.is_integer(t))
     groups = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
     return _Table(layout, names, integers, words, groups, metadata)
 
@@ -146,7 +145,7 @@ class _Sifting:
     def rows(self, pq: Any) -> Iterator[Leaderboard | Settled]:
         """What `read` gives."""
         names, words = self._table.names, self._table.words
-        wanted = [*(f.index for f in self._layout.figures), *words]
+        wanted = [*(f.column for f in self._layout.figures), *words]
         file = pq.ParquetFile(
             self._source.name, metadata=self._table.metadata, read_dictionary=[names[i] for i in words]
         )
@@ -160,13 +159,13 @@ class _Sifting:
         labels = [*self._places][:MOST_LABELS]
         labels += [""] * (len(self._bounds) - len(labels))
         settled = self._sieve.settled(labels, self._quiet.tolist(), self._noted.tolist())
-        yield replace(settled, columns=self._columns)
+        yield settled._replace(columns=self._columns)
 
     def _sift(self, cells: dict[int, pa.Array], count: int, done: int) -> Iterator[Leaderboard]:
         """Count the settled rows of a batch behind so many others, and keep the rest."""
         labels, codes = self._labels(cells, count)
         places = np.minimum(labels, MOST_LABELS)[codes]
-        raw = [_floats(cells[figure.index]) for figure in self._layout.figures]
+        raw = [_floats(cells[figure.column]) for figure in self._layout.figures]
         refused = self._refused(cells, count)
         quiet = self._is_quiet(raw, places) & ~refused
         rows = np.flatnonzero(~quiet)
@@ -180,7 +179,7 @@ class _Sifting:
             yield self._from_texts(cells, rows, done)
             return
         figures = [
-            read_floats(column[rows], _unit(f), int(f.index not in self._table.integers))
+            read_floats(column[rows], _unit(f), int(f.column not in self._table.integers))
             for column, f in zip(raw, self._layout.figures, strict=True)
         ]
         noted = self._sieve.noted(figures, places[rows])

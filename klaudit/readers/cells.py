@@ -150,8 +150,8 @@ class _Batch:
     def _figure(self, plan: FigurePlan) -> FigureColumn:
         kind = plan.kinds[0]
         what = kind if len(plan.kinds) == 1 else "figure"
-        numbers = self._read(plan.index, Expect(what, plan.kinds, plan.unit, comma=self.house.comma))
-        self.unitless += [(row, plan.index, kind) for row in numbers.unitless]
+        numbers = self._read(plan.column, Expect(what, plan.kinds, plan.unit, comma=self.house.comma))
+        self.unitless += [(row, plan.column, kind) for row in numbers.unitless]
         return FigureColumn(
             kind=kind,
             value=numbers.value,
@@ -169,8 +169,8 @@ class _Batch:
         baseline, speedup = self.layout.baseline, self.layout.speedup
         if baseline is None or speedup is None:
             return ()
-        slow = self._read(baseline.index, Expect("time", ("time",), baseline.unit, comma=self.house.comma))
-        self.unitless += [(row, baseline.index, "time") for row in slow.unitless]
+        slow = self._read(baseline.column, Expect("time", ("time",), baseline.unit, comma=self.house.comma))
+        self.unitless += [(row, baseline.column, "time") for row in slow.unitless]
         times = self._numbers(speedup)
         return (
             FigureColumn(
@@ -188,7 +188,7 @@ class _Batch:
         what = "size" if plan in self.layout.sizes else _COUNTS[plan.field]
         suffix = "xX\u00d7" if plan.field == "speedup" else ""
         expect = Expect(what, plan.unit_kinds, plan.unit, True, zero, self.house.comma, suffix)
-        return self._read(plan.index, expect)
+        return self._read(plan.column, expect)
 
     def _read(self, index: int, expect: Expect) -> Numbers:
         numbers = read_numbers(self.columns[index], expect)
@@ -268,8 +268,8 @@ def _kinds_by_cells(figures: Sequence[FigurePlan], columns: Cells) -> dict[int, 
     kinds: dict[int, FigureKind] = {}
     for plan in figures:
         if len(plan.kinds) > 1:
-            seen: Counter[str | None] = Counter(map(unit_kind, columns[plan.index]))
+            seen: Counter[str | None] = Counter(map(unit_kind, columns[plan.column]))
             kind = max(plan.kinds, key=lambda k: seen[k])
             if seen[kind]:
-                kinds[plan.index] = kind
+                kinds[plan.column] = kind
     return kinds

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -41,8 +40,7 @@ Edges = tuple[Column, Column, Column]  # value, low, high: filled in place
 Comma = Literal["decimal", "decimal-only", "thousands", "unclear"]
 
 
-@dataclass(frozen=True, slots=True)
-class Expect:
+class Expect(NamedTuple):
     """What the cells of a column may be.
 
     Attributes
@@ -80,8 +78,7 @@ class Bad(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Numbers:
+class Numbers(NamedTuple):
     """A column read: NaN where a cell is missing or bad.
 
     `unitless` are rows with a good number and no unit anywhere: the column's fault, not theirs.

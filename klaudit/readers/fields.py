@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from klaudit.errors import InputError, UsageError
 from klaudit.leaderboard import FigureKind
@@ -73,11 +72,10 @@ _DEFAULT_SIZES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FigurePlan:
+class FigurePlan(NamedTuple):
     """A column that holds a figure; several kinds while only its cells can say which."""
 
-    index: int
+    column: int
     header: str
     kinds: tuple[FigureKind, ...]
     unit: Unit | None
@@ -86,11 +84,10 @@ class FigurePlan:
     fastest: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class NumberPlan:
+class NumberPlan(NamedTuple):
     """A column that holds a size, a count or a time to divide."""
 
-    index: int
+    column: int
     header: str
     field: str
     unit: Unit | None = None
@@ -101,8 +98,7 @@ class NumberPlan:
         return _UNIT_KINDS.get(self.field, ())
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """What each column of a file is.
 
     Attributes
@@ -129,14 +125,14 @@ class Layout:
     def used(self) -> frozenset[int]:
         """The columns that say anything."""
         plans = [*self.figures, *self.sizes, *self.work, self.runs, self.baseline, self.speedup]
-        indexes = {plan.index for plan in plans if plan is not None}
+        indexes = {plan.column for plan in plans if plan is not None}
         return frozenset(indexes | set(self.texts.values()) | {index for index, _ in self.accepted})
 
     def settle(self, kinds: Mapping[int, FigureKind]) -> Layout:
         """The same with the kinds that the cells of some columns showed."""
-        figures = tuple(replace(f, kinds=(kinds[f.index],)) if f.index in kinds else f for f in self.figures)
+        figures = tuple(f._replace(kinds=(kinds[f.column],)) if f.column in kinds else f for f in self.figures)
         _refuse_two_figures(figures)
-        return replace(self, figures=figures)
+        return self._replace(figures=figures)
 
 
 def plan_columns(headers: Sequence[str], options: ReadOptions) -> Layout:
@@ -178,7 +174,7 @@ class _Planner:
         self._apply_forced()
         chosen = {field: self._choose(field, indexes) for field, indexes in self.numbers.items()}
         chosen |= {f: self._number(f, *self.forced[f]) for f in self.forced if f in self.sizes or f in _NUMBER_FIELDS}
-        figures = tuple(sorted(self.figures, key=lambda f: f.index))
+        figures = tuple(sorted(self.figures, key=lambda f: f.column))
         _refuse_two_figures(figures)
         if not figures and not ("baseline" in chosen and "speedup" in chosen):
             raise InputError(self._nothing_usable())
@@ -239,7 +235,7 @@ class _Planner:
                 self._check_unit(field, header, unit, (kind,))
                 # The user has said which column is the time: a mean beside it is not a second one.
                 others = [(f, tuple(k for k in f.kinds if k != kind or f.case or f.fastest)) for f in self.figures]
-                self.figures = [replace(f, kinds=kinds) for f, kinds in others if kinds]
+                self.figures = [f._replace(kinds=kinds) for f, kinds in others if kinds]
                 rule = header.rule if len(header.rules) == 1 else None
                 self.figures.append(FigurePlan(index, header.text, (kind,), unit, rule))
             elif field == "fastest":

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Final
+from typing import Final, NamedTuple
 
 from klaudit.errors import InputError, UnitError, UsageError
 from klaudit.units import parse_quantity
@@ -24,8 +23,7 @@ _WHAT: Final[Mapping[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """What a file may ask for; a file that asks for more is refused with the limit's name.
 
     Attributes
@@ -67,7 +65,7 @@ class Limits:
         1024
         """
         given = os.environ if variables is None else variables
-        return cls(**{f.name: _read(name, given[name]) for f in fields(cls) if (name := variable(f.name)) in given})
+        return cls(**{field: _read(name, given[name]) for field in cls._fields if (name := variable(field)) in given})
 
     def exceeded(self, field: str, found: str) -> InputError:
         """The error that names a limit: what was found, what is allowed, what to do."""

@@ -22,7 +22,7 @@ def columns_read(source: str, layout: Layout) -> ColumnsRead:
     meanings = {
         **{index: field for field, index in layout.texts.items()},
         **{index: "accepted" for index, _ in layout.accepted},
-        **{plan.index: _meaning(plan) for plan in plans},
+        **{plan.column: _meaning(plan) for plan in plans},
     }
     return ColumnsRead(
         source,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 from klaudit.board import Board
 from klaudit.bounds import Bounds
@@ -15,8 +15,7 @@ BATCH_ROWS = 65_536
 Settler = Callable[[str, "Sequence[FigureColumn]"], "Bounds | None"]
 
 
-@dataclass(frozen=True, slots=True)
-class ReadOptions:
+class ReadOptions(NamedTuple):
     """How to read a file.
 
     Attributes
@@ -36,18 +35,18 @@ class ReadOptions:
     settle : callable or None
         Gives the bounds of a label and of a file's figures, as `klaudit.audit.settling.settler` does. With it rows
         of a large file may come out counted; without it every row is carried.
-    limits : Limits
-        What a file may ask for; by default as the environment says.
+    limits : Limits or None
+        What a file may ask for; None takes what the environment says.
     size_names : mapping of str to tuple of str
         The workload's sizes and their other names, beside the board's and `n`, `m`, `k`.
     """
 
-    columns: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = MappingProxyType({})
     board: Board | None = None
     decimal: Literal[".", ","] | None = None
     input_format: str | None = None
     batch_rows: int = BATCH_ROWS
     progress: Callable[[int, int], None] | None = None
     settle: Settler | None = None
-    limits: Limits = field(default_factory=Limits.from_environment)
-    size_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    limits: Limits | None = None
+    size_names: Mapping[str, tuple[str, ...]] = MappingProxyType({})

@@ -23,7 +23,7 @@ def query(table: Table, labels: Sequence[str], sieve: Sieve, wanted: Sequence[in
     beats the best measured one.
     """
     figures = table.layout.figures
-    values = [f"{_number(figure.index)} AS v{i}" for i, figure in enumerate(figures)]
+    values = [f"{_number(figure.column)} AS v{i}" for i, figure in enumerate(figures)]
     named = f"SELECT *, {_place(table, labels)} AS place, {', '.join(values)} FROM {table.relation}"
     shares = [f"{_share(i, figure, sieve.quiet_regions)} AS s{i}" for i, figure in enumerate(figures)]
     if sieve.roofs.anywhere:
@@ -103,7 +103,7 @@ def _inside(regions: Regions, shares: Sequence[str]) -> str:
 
 def _beats(i: int, figure: FigurePlan, sieve: Sieve) -> str:
     """Whether a figure beats the best measured one by its printed digits, where those are plain."""
-    cell, is_time = f"c{figure.index}", figure.kinds[0] == "time"
+    cell, is_time = f"c{figure.column}", figure.kinds[0] == "time"
     plain = f"strlen({cell}) < 12 AND regexp_full_match({cell}, '[0-9]+([.][0-9]+)?')"
     decimals = f"CASE WHEN contains({cell}, '.') THEN strlen({cell}) - strpos({cell}, '.') ELSE 0 END"
     edge = f"s{i} * (1 {'+' if is_time else '-'} 0.5 * pow(10, -({decimals})) / v{i})"

@@ -101,7 +101,7 @@ class Source(io.BufferedIOBase):
     @contextmanager
     def open(cls, path: str | Path, limits: Limits | None = None) -> Iterator[Source]:
         """Open a path, "-" for standard input; standard input is left open."""
-        limits = limits or Limits()
+        limits = limits or Limits.from_environment()
         with opened(str(path), limits) as file:
             yield cls(str(path), file, limits)
 
