@@ -2,7 +2,8 @@
 
     python benchmarks/startup.py
 
-Prints medians and ratios; asserts nothing.
+Measures the `klaudit` that is installed beside this Python, away from the checkout. Prints medians and ratios; asserts
+nothing but that every command did what it was asked for.
 """
 
 from __future__ import annotations
@@ -11,40 +12,56 @@ import os
 import statistics
 import subprocess
 import sys
+import sysconfig
+import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-REFERENCE = ("-c", "import numpy, click, rich, yaml")
-COMMANDS = {
-    "klaudit --help": ("-m", "klaudit", "--help"),
-    "klaudit --version": ("-m", "klaudit", "--version"),
-    "klaudit audit (101 rows)": ("-m", "klaudit", "audit", "examples/kl-h200.csv", "--board", "tensara-kl-2025"),
-}
+EXAMPLE = str(Path(__file__).resolve().parent.parent / "examples" / "kl-h200.csv")
+SUBMISSION = "user,gpu,gflops,runtime_ms\nada,H100,1187.3,0.1977\n"
+REFERENCE = "import numpy, click, rich, yaml"
 ROUNDS = 25
 
 
-def seconds(arguments: tuple[str, ...]) -> float:
+def commands(folder: Path) -> dict[str, tuple[tuple[str, ...], int]]:
+    """Each command by what the table calls it, with the exit code that it ends with."""
+    submission = folder / "submission.csv"
+    submission.write_text(SUBMISSION)
+    klaudit = (sys.executable, str(Path(sysconfig.get_path("scripts")) / "klaudit"))
+    board = ("--board", "tensara-kl-2025")
+    return {
+        REFERENCE: ((sys.executable, "-c", REFERENCE), 0),
+        "klaudit --help": ((*klaudit, "--help"), 0),
+        "klaudit --version": ((*klaudit, "--version"), 0),
+        "klaudit audit (101 rows)": ((*klaudit, "audit", EXAMPLE, *board), 1),
+        "klaudit check (one submission)": ((*klaudit, "check", str(submission), *board), 0),
+    }
+
+
+def seconds(arguments: tuple[str, ...], code: int, folder: Path) -> float:
     """Wall time of one process."""
     # An installed package has its bytecode; so has this one.
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     start = time.perf_counter()
-    subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, check=False)
-    return time.perf_counter() - start
+    done = subprocess.run(arguments, cwd=folder, env=environment, capture_output=True, check=False)
+    taken = time.perf_counter() - start
+    if done.returncode != code:
+        raise SystemExit(f"{' '.join(arguments)}: exit {done.returncode}, not {code}\n{done.stderr.decode()}")
+    return taken
 
 
 def main() -> None:
     """Alternate the commands with the reference, so that both see the same machine."""
-    taken: dict[str, list[float]] = {name: [] for name in ("reference", *COMMANDS)}
-    for _ in range(ROUNDS + 1):
-        taken["reference"].append(seconds(REFERENCE))
-        for name, arguments in COMMANDS.items():
-            taken[name].append(seconds(arguments))
-    reference = statistics.median(taken["reference"][1:])
-    print(f"{'import numpy, click, rich, yaml':32} {reference * 1e3:7.1f} ms  1.00")
-    for name in COMMANDS:
-        median = statistics.median(taken[name][1:])
-        print(f"{name:32} {median * 1e3:7.1f} ms  {median / reference:.2f}")
+    with tempfile.TemporaryDirectory() as place:
+        known = commands(Path(place))
+        taken: dict[str, list[float]] = {name: [] for name in known}
+        for _ in range(ROUNDS + 1):
+            for name, (arguments, code) in known.items():
+                taken[name].append(seconds(arguments, code, Path(place)))
+    # The first round writes bytecode.
+    medians = {name: statistics.median(times[1:]) for name, times in taken.items()}
+    for name, median in medians.items():
+        print(f"{name:32} {median * 1e3:7.1f} ms  {median / medians[REFERENCE]:.2f}")
 
 
 if __name__ == "__main__":

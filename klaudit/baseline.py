@@ -7,11 +7,9 @@ order, another name of the file and another unit of the same digits; a changed s
 from __future__ import annotations
 
 import datetime
-import json
 import os.path
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from hashlib import sha256
 from typing import Final
 
 from klaudit.accepted import Baseline, Ignore, Known
@@ -24,6 +22,9 @@ _NAMED: Final = 5
 
 def fingerprint(row: RowReport) -> str:
     """What makes a finding the same one in another run; equal rows have equal fingerprints."""
+    import json
+    from hashlib import sha256
+
     # Nine digits: more than any board prints, and fewer than a change of units disturbs.
     figures = [[f.kind, f.rule, f.fastest, f"{f.value:.9g}"] for f in row.reported]
     cases = [[case.name, case.fastest, f"{case.time:.9g}"] for case in row.cases]

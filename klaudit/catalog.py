@@ -19,6 +19,11 @@ _COUNT_AFTER: Final = re.compile(r"(.*\S)\s*(?:[xX\u00d7*]\s*|:\s*)([1-9][0-9]{0
 # No card's name comes near it; a longer label is a sentence, and comparing it with every name takes long.
 _LONGEST_LABEL: Final = 100
 _SUGGESTIONS: Final = 3
+# What folding takes away from ASCII text, by what it is to keep.
+_DROPPED: Final = {
+    keep: {code: None for code in range(128) if not chr(code).isalnum() and chr(code) not in keep}
+    for keep in ("", "+!")
+}
 
 
 class GpuEntry(TypedDict):
@@ -81,6 +86,8 @@ def normalise(text: str) -> str:
 
 
 def _fold(text: str, keep: str = "") -> str:
+    if text.isascii():
+        return text.lower().translate(_DROPPED[keep])
     # Compatibility forms first (full-width letters, ligatures), again after case folding, which can undo them.
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     return "".join(c for c in folded if c.isalnum() or c in keep)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from klaudit.audit import messages
-from klaudit.audit.claims import Claims, Figure
+from klaudit.audit.claims import Claims
 from klaudit.audit.detail import Detail, best_measured
 from klaudit.audit.judgement import Judgement
 from klaudit.audit.loopholes import consistent_with
-from klaudit.audit.search import judge_claims, possible, possible_on
+from klaudit.audit.reported import CaseColumns, FigureColumns
+from klaudit.audit.search import possible, possible_on
 from klaudit.leaderboard import Trouble
-from klaudit.report import CaseReport, Reported, RowReport
+from klaudit.report import RowReport
 from klaudit.roofline import dram_floor
 from klaudit.verdict import Verdict, condition_ids
 
@@ -116,8 +117,9 @@ class _Group:
         self.intensities = _intensities(claims)
         self.cards = _cards(detail)
         self.loopholes = _loopholes(detail)
-        self.whole = [_Whole(detail, j) for j, figure in enumerate(claims.figures) if figure.case is None]
-        self.has_cases = any(figure.case is not None for figure in claims.figures)
+        self.whole = [FigureColumns(detail, j) for j, figure in enumerate(claims.figures) if figure.case is None]
+        told = {figure.case for figure in claims.figures}
+        self.cases = [CaseColumns(detail, index) for index in range(len(claims.case_names)) if index in told]
 
     def reports(self, rows: Index, marks: Mapping[str, Flags]) -> Iterator[RowReport]:
         """The reports, in the order of the group's rows, which stand at `rows` of the leaderboard."""
@@ -130,7 +132,7 @@ class _Group:
         board, claims = self.judgement.leaderboard, self.detail.claims
         chosen, share, troubles = self.conditions[i], self.shares[i], self.judgement.troubles_of(row)
         reported = tuple([found for whole in self.whole if (found := whole.reported(i)) is not None])
-        cases = _cases(self.detail, i) if self.has_cases else ()
+        cases = tuple([made for case in self.cases if (made := case.reported(i)) is not None])
         worst = max(cases, key=lambda c: c.ratio, default=None)
         notes = tuple([trouble.message for trouble in troubles])
         said = messages.Said(
@@ -193,101 +195,10 @@ def _among(places: Index, ascending: Index) -> Flags:
     return np.asarray(ascending[nearest] == places) if len(ascending) else np.zeros(len(places), dtype=np.bool_)
 
 
-class _Whole:
-    """One figure over all cases, as the rows of a group report it."""
-
-    def __init__(self, detail: Detail, j: int) -> None:
-        figure = detail.claims.figures[j]
-        self.kind, self.rule, self.header, self.fastest = figure.kind, figure.rule, figure.header, figure.fastest
-        self.values, self.lows, self.highs = figure.value.tolist(), figure.low.tolist(), figure.high.tolist()
-        self.roofs, self.limits = detail.roofs[j].tolist(), detail.limits[j].tolist()
-        self.ratios, self.limit_ratios = detail.ratios[j].tolist(), detail.limit_ratios[j].tolist()
-        measured = detail.measured[j]
-        self.measured = None if measured is None else measured.tolist()
-
-    def reported(self, i: int) -> Reported | None:
-        """What row `i` reports; None where it reports nothing."""
-        if not math.isfinite(self.values[i]):
-            return None
-        return Reported(
-            kind=self.kind,
-            rule=self.rule,
-            value=self.values[i],
-            low=self.lows[i],
-            high=self.highs[i],
-            roof=self.roofs[i],
-            limit=self.limits[i],
-            ratio=self.ratios[i],
-            limit_ratio=self.limit_ratios[i],
-            measured=None if self.measured is None else self.measured[i],
-            header=self.header,
-            fastest=self.fastest,
-        )
-
-
 def _intensities(claims: Claims) -> list[float | None]:
     """Counted operations per compulsory byte over all cases [FLOP/B], for each row, or once for all of them."""
     flops, traffic = np.broadcast_arrays(claims.work.flops.sum(axis=0), claims.work.traffic.sum(axis=0))
     return [f / t if f > 0 and t > 0 else None for f, t in zip(flops.tolist(), traffic.tolist(), strict=True)]
-
-
-def _cases(detail: Detail, i: int) -> tuple[CaseReport, ...]:
-    """The cases of a row that its file gives figures for, each with its own smallest set."""
-    claims = detail.claims
-    found = []
-    for index, name in enumerate(claims.case_names):
-        figures = [(j, f) for j, f in enumerate(claims.figures) if f.case == index and np.isfinite(f.value[i])]
-        if not figures:
-            continue
-        own = judge_claims(_one_case(claims, index, i)) if _flagged(detail, figures, i) else None
-        limit = min((detail.limits[j][i] if f.kind == "time" else _time_at(detail, f, j, i)) for j, f in figures)
-        # The case's own time is shown, unless it is the fastest of its runs that comes closest to the roof.
-        closest = max(figures, key=lambda pair: detail.ratios[pair[0], i])[1]
-        shown = closest if closest.fastest else figures[0][1]
-        value = float(shown.value[i])
-        work = float(_at(claims.counted(shown), i))
-        found.append(
-            CaseReport(
-                name=name,
-                sizes=claims.case_sizes[index],
-                time=value if shown.kind == "time" else work / value if value else float("inf"),
-                floor=float(_at(detail.base.roof[index : index + 1], i)),
-                limit_floor=float(limit),
-                ratio=max(float(detail.ratios[j, i]) for j, _ in figures),
-                limit_ratio=max(float(detail.limit_ratios[j, i]) for j, _ in figures),
-                verdict=Verdict(int(own.verdict[0])) if own else Verdict.WITHIN,
-                conditions=condition_ids(int(own.conditions[0])) if own else (),
-                fastest=shown.fastest,
-            )
-        )
-    return tuple(found)
-
-
-def _time_at(detail: Detail, figure: Figure, j: int, i: int) -> float:
-    """The time that a rate's limit stands for [s]."""
-    return float(_at(detail.claims.counted(figure), i) / detail.limits[j][i])
-
-
-def _at(column: Column, row: int) -> float:
-    """The first case of a column, for one row, where all rows may share it."""
-    return float(column[0, 0 if column.shape[1] == 1 else row])
-
-
-def _flagged(detail: Detail, figures: list[tuple[int, Figure]], i: int) -> bool:
-    """Whether a case is near or above its roof or a hard floor: else it needs no judge of its own."""
-    return any(max(float(detail.ratios[j, i]), float(detail.limit_ratios[j, i])) > 1 - 1e-6 for j, _ in figures)
-
-
-def _one_case(claims: Claims, index: int, i: int) -> Claims:
-    """One case of one row as a claim of its own."""
-    row = claims.take(np.array([i]))
-    figures = tuple(f._replace(case=None) for f in row.figures if f.case == index)
-    return row._replace(
-        case_names=(row.case_names[index],),
-        case_sizes=(row.case_sizes[index],),
-        work=row.work.case(index),
-        figures=figures,
-    )
 
 
 def _cards(detail: Detail) -> list[int]:

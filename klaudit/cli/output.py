@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import stat
 import sys
 from collections.abc import Iterable, Iterator
@@ -34,8 +33,12 @@ def make_view(
     said = os.environ.get("COLUMNS", "")
     if said.isdecimal() and int(said) > 0:
         width = int(said)
+    elif on_terminal:
+        import shutil
+
+        width = shutil.get_terminal_size((WIDTH, 24)).columns
     else:
-        width = shutil.get_terminal_size((WIDTH, 24)).columns if on_terminal else WIDTH
+        width = WIDTH
     color = on_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return View(width, color, rows, units)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from klaudit.leaderboard import ColumnsRead, FigureColumn, FigureKind, Leaderboard, Trouble
 from klaudit.readers.columns import Comma, Expect, Numbers, read_numbers, unit_kind
@@ -17,6 +16,9 @@ from klaudit.readers.meanings import columns_read
 from klaudit.readers.options import ReadOptions
 from klaudit.readers.words import REREADS, encode, is_missing, of_another_board, read_days, read_label, says_no
 from klaudit.workload import find_dtype
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Cells = Sequence[Sequence[str]]
 

@@ -8,17 +8,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from klaudit.readers.headers import as_count
 from klaudit.readers.letters import Letters
 from klaudit.units import Printed, Unit, find_unit, read_printed
 
-Column = NDArray[np.float64]
-Index = NDArray[np.int64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64]
+    Index = NDArray[np.int64]
+    Edges = tuple[Column, Column, Column]  # value, low, high: filled in place
 
 MISSING: Final = frozenset(("", "-", "--", "\u2013", "\u2014", "n/a", "#n/a", "na", "none", "null", "nil"))
 
@@ -36,7 +39,6 @@ _EXACT_DIGITS: Final = 12
 _MOST_DIGITS: Final = 18
 _LARGEST_POWER: Final = 22
 
-Edges = tuple[Column, Column, Column]  # value, low, high: filled in place
 Comma = Literal["decimal", "decimal-only", "thousands", "unclear"]
 
 

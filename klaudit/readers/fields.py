@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -264,6 +263,8 @@ class _Planner:
         index = self._find(field, outside) if outside.strip() and unit is not None else None
         if index is None:
             headers = [h.text for h in self.headers]
+            import difflib
+
             near = difflib.get_close_matches(name, headers, 1)
             hint = f"; nearest is {near[0]!r}" if near else ""
             found = f"the file has no column {name!r}{hint}. It has: {_list(headers)}"

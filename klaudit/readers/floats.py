@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from klaudit.bounds import Figures
 from klaudit.units import Unit, read_printed
 
-Column = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64]
 
 # Up to so many digits a product with a power of ten is nearest to the integer that it stands for.
 _SURE: Final = 2.0**51

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import itertools
 import os
 from collections.abc import Iterable, Iterator
@@ -39,7 +38,11 @@ def expand(names: Iterable[str]) -> tuple[str, ...]:
 
 def _matching(name: str) -> list[str]:
     """The files that a pattern fits, or the name itself."""
-    if name == "-" or not glob.has_magic(name) or os.path.lexists(name):
+    if name == "-" or os.path.lexists(name):
+        return [name]
+    import glob
+
+    if not glob.has_magic(name):
         return [name]
     found = sorted(glob.glob(name, recursive=True))
     if not found:

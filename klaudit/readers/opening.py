@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import stat
 import sys
 from collections.abc import Iterator
@@ -49,6 +48,8 @@ def _open_pipe(name: str, limits: Limits) -> BinaryIO:
     """A pipe that somebody writes to: opening one that nobody does would wait for ever."""
     descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK)
     file = os.fdopen(descriptor, "rb")
+    import select
+
     ready = select.poll()
     ready.register(descriptor, select.POLLIN)
     if not ready.poll(limits.wait * 1000):

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -162,6 +161,8 @@ def _read_folder(folder: Path) -> dict[str, bytes]:
 
 def _digest(files: Mapping[str, bytes]) -> str:
     """One hash over names and contents, the same on systems that end lines otherwise."""
+    import hashlib
+
     digest = hashlib.sha256()
     for name in sorted(files):
         data = files[name].replace(b"\r\n", b"\n")

@@ -7,7 +7,6 @@ error: repeated and unknown keys, anchors, bare numbers where a unit belongs, fi
 from __future__ import annotations
 
 import datetime
-import difflib
 import math
 import re
 from collections.abc import Collection, Iterable
@@ -127,6 +126,8 @@ class Section:
         if key in self:
             return self._values[key]
         strangers = [name for name in self._keys if name not in self._asked]
+        import difflib
+
         close = difflib.get_close_matches(key, strangers, n=1)
         hint = f"; is {close[0]!r} meant to be it?" if close else ""
         raise self.error(f"{self.name_of(key)!r} is missing{hint}", close[0] if close else None)
@@ -374,6 +375,8 @@ def _is_number(text: str) -> bool:
 
 
 def _nearest_first(word: str, allowed: Iterable[str]) -> list[str]:
+    import difflib
+
     names = sorted(allowed)
     nearest = difflib.get_close_matches(word, names, n=3, cutoff=0.5)
     return nearest + [name for name in names if name not in nearest]

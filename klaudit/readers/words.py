@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Sequence
 from datetime import date
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from klaudit.board import Board
 from klaudit.readers.columns import MISSING
 from klaudit.readers.headers import normalise
 from klaudit.readers.letters import Letters
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Key = TypeVar("Key", bound=Hashable)
 
