@@ -6,7 +6,6 @@ otherwise than the plain readers, goes to those, from that row on.
 
 from __future__ import annotations
 
-import importlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
@@ -49,23 +48,14 @@ def read(source: Source, format_id: str, options: ReadOptions) -> Iterator[Leade
     """
     if options.settle is None or not source.is_a_plain_file or any(c in source.name for c in "*?["):
         raise NotBulk
-    # DuckDB hands its batches on through pyarrow.
-    if format_id == "parquet" and _is_there("pyarrow"):
+    if format_id == "parquet":
         from klaudit.readers import bulk_parquet
 
         yield from bulk_parquet.read(source, options)
-    elif format_id == "csv" and options.decimal != "," and _is_there("pyarrow") and _is_there("duckdb"):
+    elif format_id == "csv" and options.decimal != ",":
         yield from _Scan(source, options).rows()
     else:
         raise NotBulk
-
-
-def _is_there(name: str) -> bool:
-    try:
-        importlib.import_module(name)
-    except ImportError:
-        return False
-    return True
 
 
 class _Scan:
@@ -92,11 +82,20 @@ class _Scan:
 
     def rows(self) -> Iterator[Leaderboard | Settled]:
         """What `read` gives."""
-        import duckdb
-        import pyarrow as pa
-
-        # The file is looked through while the query runs: nothing is handed on before it is known to be plain.
+        # The file is looked through beside the imports and the query: nothing is handed on before it is known to be
+        # plain.
         look = bulk_csv.Look(self._source.name, self._table.start)
+        try:
+            yield from self._rows(look)
+        finally:
+            look.stop()
+
+    def _rows(self, look: bulk_csv.Look) -> Iterator[Leaderboard | Settled]:
+        try:
+            import duckdb
+            import pyarrow as pa
+        except ImportError:
+            raise NotBulk from None
         done, whole = 0, False
         try:
             with duckdb.connect(config=_SETTINGS) as connection:
@@ -117,8 +116,6 @@ class _Scan:
             # Whatever is wrong with the file, the plain reader says it better. Behind the first rows it comes through
             # pyarrow.
             pass
-        finally:
-            look.stop()
         if done:
             yield from self._boards(1)
             yield self._settled()

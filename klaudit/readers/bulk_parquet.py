@@ -51,11 +51,13 @@ def read(source: Source, options: ReadOptions) -> Iterator[Leaderboard | Settled
     InputError
         When the file turns out to be damaged.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     if options.decimal == ",":
         raise NotBulk
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise NotBulk from None
     try:
         table = _open(pq.ParquetFile(source.name), source, options)
     except (pa.ArrowException, OSError, InputError, UsageError):

@@ -26,8 +26,6 @@ def query(table: Table, labels: Sequence[str], sieve: Sieve, wanted: Sequence[in
     values = [f"{_number(figure.column)} AS v{i}" for i, figure in enumerate(figures)]
     named = f"SELECT *, {_place(table, labels)} AS place, {', '.join(values)} FROM {table.relation}"
     shares = [f"{_share(i, figure, sieve.quiet_regions)} AS s{i}" for i, figure in enumerate(figures)]
-    if sieve.roofs.anywhere:
-        shares += [f"{_share(i, figure, sieve.roofs)} AS r{i}" for i, figure in enumerate(figures)]
     coded = f"SELECT *, {_code(table, sieve)} AS code FROM (SELECT *, {', '.join(shares)} FROM ({named}))"
     # One list for all cells of a row costs less than a column for each, most of them empty.
     cells = ", ".join(f"c{i}" for i in wanted)
@@ -82,7 +80,7 @@ def _code(table: Table, sieve: Sieve) -> str:
     noted = ""
     if sieve.roofs.anywhere:
         beaten = " OR ".join(f"({_beats(i, figure, sieve)})" for i, figure in enumerate(figures))
-        roof = _inside(sieve.roofs, [f"r{i}" for i in range(len(figures))])
+        roof = _inside(sieve.roofs, [f"({_share(i, figure, sieve.roofs)})" for i, figure in enumerate(figures)])
         noted = f" WHEN {roof} AND ({beaten}) THEN 2 * place + 1"
     quiet = _inside(sieve.quiet_regions, [f"s{i}" for i in range(len(figures))])
     return f"CAST(coalesce(CASE WHEN {quiet} THEN 2 * place{noted} END, {UNSETTLED}) AS UTINYINT)"
