@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from klaudit.errors import UnitError
@@ -179,9 +179,12 @@ def plain(value: float, digits: int = 4) -> str:
     >>> plain(43641.2), plain(0.46512), plain(186.7)
     ('43641', '0.4651', '186.7')
     """
+    size = abs(value)
+    # Most numbers of a report: not so large that the format would turn to powers of ten.
+    if 1e-4 <= size < 10**digits - 0.5:
+        return f"{value:.{digits}g}"
     if not math.isfinite(value):
         return str(value)
-    size = abs(value)
     if size == 0:
         return "0"
     if not 1e-4 <= size < 1e15:
@@ -198,24 +201,28 @@ _SHOWN: Final = {
 }
 
 
-def show(value: float, kind: str, digits: int = 4, beside: Iterable[float] = ()) -> str:
+def show(value: float, kind: str, digits: int = 4) -> str:
     """A value in SI for people, with a decimal prefix.
-
-    Numbers that stand `beside` it share its unit: the one that suits the smallest of them.
 
     Examples
     --------
     >>> show(3.3523e12, "bandwidth"), show(2.56e-6, "time"), show(805306368, "bytes")
     ('3.352 TB/s', '2.56 us', '805.3 MB')
-    >>> show(1.5e12, "rate", beside=(186.7e9,))
-    '1500 GFLOP/s'
+    """
+    return show_together((value,), kind, digits)[0]
+
+
+def show_together(values: Sequence[float], kind: str, digits: int = 4) -> list[str]:
+    """Values in SI for people that share one unit: the one that suits the smallest of them.
+
+    Examples
+    --------
+    >>> show_together((1.5e12, 186.7e9), "rate")
+    ['1500 GFLOP/s', '186.7 GFLOP/s']
     """
     base = _BASES[kind][2]
-    if value == 0:
-        return f"0 {base}"
-    smallest = min([abs(v) for v in (value, *beside) if v and math.isfinite(v)], default=1.0)
-    prefix, scale = _prefix(kind, smallest)
-    return f"{plain(value / scale, digits)} {prefix}{base}"
+    prefix, scale = _prefix(kind, min([abs(v) for v in values if v and math.isfinite(v)], default=1.0))
+    return [f"{plain(value / scale, digits)} {prefix}{base}" if value else f"0 {base}" for value in values]
 
 
 def show_cache(size: float) -> str:

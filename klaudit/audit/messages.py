@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from klaudit import averages
 from klaudit.audit.contradictions import contradictions
 from klaudit.report import CaseReport, Reported
-from klaudit.units import show, show_cache
+from klaudit.units import show, show_cache, show_together
 from klaudit.verdict import CONDITION_BITS, CONDITIONS, Verdict
 
 if TYPE_CHECKING:
@@ -19,7 +20,12 @@ if TYPE_CHECKING:
     from klaudit.audit.detail import Detail
     from klaudit.floors import Floors
 
+    # The figure that comes closest to what decided, if any; of equals a case.
+    Told = CaseReport | Reported | None
+
 _FASTEST = "fastest run"
+# How far a figure is above what decided: the limit of an impossible row, the roof of any other.
+_to_roof, _to_limit = attrgetter("ratio"), attrgetter("limit_ratio")
 RULE_WORDS = {"mean": "mean", "geomean": "geometric mean", "total": "total"}
 
 
@@ -52,22 +58,23 @@ class Sentences:
         """The arithmetic of one row, in one line."""
         if said.verdict is Verdict.INCONSISTENT:
             return _disagreement(self._claims.take(np.array([i])), self._detail, i)
-        parts = [self._together(said, i) or self._comparison(said, i)]
-        if said.verdict is Verdict.IMPOSSIBLE:
-            parts.append(self._limit(said))
+        hopeless = said.verdict is Verdict.IMPOSSIBLE
+        figures: list[CaseReport | Reported] = [*said.cases, *said.reported]
+        closest = max(figures, key=_to_limit if hopeless else _to_roof, default=None)
+        parts = [self._together(said, closest, i) or self._comparison(said, closest, i)]
+        if hopeless:
+            parts.append(self._limit(closest))
         elif said.verdict is Verdict.CONDITIONAL:
             parts.append(_needs(said, self._claims))
         if "ambiguous-gpu" in said.rules:
             parts.append(f"the verdict depends on which card {said.gpu} means here: {', '.join(said.variants)}")
         return "; ".join([part for part in parts if part])
 
-    def _together(self, said: Said, i: int) -> str:
+    def _together(self, said: Said, closest: Told, i: int) -> str:
         """Figures that are possible one by one but not of one run at the roof; "" where one of them is above it."""
-        if said.verdict is Verdict.WITHIN:
-            return ""
         hopeless = said.verdict is Verdict.IMPOSSIBLE
-        figures: list[Reported | CaseReport] = [*said.reported, *said.cases]
-        if any((f.limit_ratio if hopeless else f.ratio) > 1 for f in figures):
+        above = closest is not None and (_to_limit if hopeless else _to_roof)(closest) > 1
+        if above or said.verdict is Verdict.WITHIN:
             return ""
         claims = self._claims.take(np.array([i]))
         pair = _first_pair(claims)
@@ -78,14 +85,13 @@ class Sentences:
         bound = "limit" if hopeless else "roof"
         return f"{rate} and {time} together: at the {bound} that time allows {_span(low, high, pair[0])}"
 
-    def _comparison(self, said: Said, i: int) -> str:
+    def _comparison(self, said: Said, closest: Told, i: int) -> str:
         """The figure that comes closest to the roof, against it."""
-        excess = _to_limit if said.verdict is Verdict.IMPOSSIBLE else _to_roof
-        case: CaseReport | None = max(said.cases, key=excess, default=None)
-        whole: Reported | None = max(said.reported, key=excess, default=None)
-        if case is not None and (whole is None or excess(case) >= excess(whole)):
-            return self._of_case(said, case, i)
-        return self._of_average(said, whole, i) if whole is not None else ""
+        if closest is None:
+            return ""
+        return (
+            self._of_case(said, closest, i) if isinstance(closest, CaseReport) else self._of_average(said, closest, i)
+        )
 
     def _of_case(self, said: Said, case: CaseReport, i: int) -> str:
         index = self._claims.case_names.index(case.name)
@@ -101,8 +107,7 @@ class Sentences:
         bound = "floor" if figure.kind == "time" else "roof"
         some = "some of " if "missing-case" in said.rules else ""
         rule = f"{RULE_WORDS[figure.rule]} of {some}{count} cases, " if count > 1 else ""
-        value = show(figure.value, figure.kind, beside=(figure.roof, figure.limit))
-        roof = show(figure.roof, figure.kind, beside=(figure.value, figure.limit))
+        value, roof, _ = show_together((figure.value, figure.roof, figure.limit), figure.kind)
         against = f"{bound} {roof} ({self._roofs[said.roof_name]})"
         return f"{rule}{value} reported, {against}: {_times(figure.ratio)} the roof"
 
@@ -118,27 +123,18 @@ class Sentences:
         need = f"{show(amount, unit, 4)} in {show(time, 'time')} is {show(amount / time, kind)}"
         return f"{need}, {_times(floor / time)} the roof ({roof}, {show(floor, 'time')})"
 
-    def _limit(self, said: Said) -> str:
+    def _limit(self, closest: Told) -> str:
         """What even all conditions together do not reach."""
-        worst = max(said.reported, key=_to_limit, default=None)
-        case = max(said.cases, key=_to_limit, default=None)
-        if case is not None and (worst is None or case.limit_ratio >= worst.limit_ratio):
-            return f"{self._under} it takes {show(case.limit_floor, 'time')}"
-        if worst is None:
+        if closest is None:
             return ""
-        if worst.limit_ratio <= 1:
+        if isinstance(closest, CaseReport):
+            return f"{self._under} it takes {show(closest.limit_floor, 'time')}"
+        if closest.limit_ratio <= 1:
             return f"{self._under} its figures are not possible together"
-        if worst.kind == "time":
-            return f"{self._under} it takes {show(worst.limit, 'time')}"
-        return f"{self._under} the limit is {show(worst.limit, worst.kind, beside=(worst.value, worst.roof))}"
-
-
-def _to_roof(figure: Reported | CaseReport) -> float:
-    return figure.ratio
-
-
-def _to_limit(figure: Reported | CaseReport) -> float:
-    return figure.limit_ratio
+        if closest.kind == "time":
+            return f"{self._under} it takes {show(closest.limit, 'time')}"
+        *_, limit = show_together((closest.value, closest.roof, closest.limit), closest.kind)
+        return f"{self._under} the limit is {limit}"
 
 
 def _roof(name: str, claims: Claims) -> str:
@@ -199,15 +195,16 @@ def _first_pair(claims: Claims) -> tuple[Figure, Figure] | None:
 
 def _span(low: float, high: float, rate: Figure) -> str:
     """Two rates in the unit of the one that they are held against."""
-    beside = (low, high, float(rate.value[0]))
-    return f"{show(low, rate.kind, beside=beside)} to {show(high, rate.kind, beside=beside)}"
+    least, most, _ = show_together((low, high, float(rate.value[0])), rate.kind)
+    return f"{least} to {most}"
 
 
 def _name(claims: Claims, figure: Figure, beside: tuple[float, ...] = ()) -> str:
     case = f" at {claims.case_names[figure.case]}" if figure.case is not None else ""
     rule = f"{RULE_WORDS[figure.rule]} " if figure.case is None and len(claims.case_names) > 1 else ""
     rule = "fastest run's " if figure.fastest else rule
-    return f"{rule}{figure.kind} {show(float(figure.value[0]), figure.kind, beside=beside)}{case}"
+    value, *_ = show_together((float(figure.value[0]), *beside), figure.kind)
+    return f"{rule}{figure.kind} {value}{case}"
 
 
 def reachable_rates(claims: Claims, rate: Figure, time: Figure, worlds: Sequence[Floors]) -> tuple[float, float]:

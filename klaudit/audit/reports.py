@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Index = NDArray[np.intp]
 
+_ratio = attrgetter("ratio")
 # What a gigabyte is larger by where it means 2**30 bytes.
 BINARY_GIGA: Final = 2**30 / 1e9
 
@@ -102,6 +105,7 @@ class _Group:
         self.judgement = judgement
         self.detail = detail
         self.sentences = messages.Sentences(detail)
+        self.workload = claims.workload.id if claims.workload else ""
         self.variants = tuple(card.id for card in claims.cards)
         self.verdicts = [Verdict(v) for v in judged.verdict[places].tolist()]
         self.conditions = judged.conditions[places].tolist()
@@ -131,9 +135,9 @@ class _Group:
     def _report(self, i: int, row: int, line: int, marks: tuple[str, ...]) -> RowReport:
         board, claims = self.judgement.leaderboard, self.detail.claims
         chosen, share, troubles = self.conditions[i], self.shares[i], self.judgement.troubles_of(row)
-        reported = tuple([found for whole in self.whole if (found := whole.reported(i)) is not None])
+        reported = tuple([told for whole in self.whole if (told := whole.reported(i)) is not None])
         cases = tuple([made for case in self.cases if (made := case.reported(i)) is not None])
-        worst = max(cases, key=lambda c: c.ratio, default=None)
+        worst = max(cases, key=_ratio) if cases else None
         notes = tuple([trouble.message for trouble in troubles])
         said = messages.Said(
             gpu=claims.label,
@@ -148,45 +152,65 @@ class _Group:
             rules=self._rules(i, row, troubles) + marks,
         )
         return RowReport(
-            **said._asdict(),
             source=board.source,
             line=line,
             entry=board.entries[row],
+            gpu=said.gpu,
+            variants=said.variants,
+            variant=said.variant,
             board=claims.era.id,
-            workload=claims.workload.id if claims.workload else "",
+            workload=self.workload,
             dtype=claims.work.dtype,
-            ratio=max([r.ratio for r in reported], default=worst.ratio if worst else None),
-            limit_ratio=max([r.limit_ratio for r in reported], default=worst.limit_ratio if worst else None),
-            alternatives=tuple(
-                [self.names[bits] for bits, holds in self.sufficient if chosen and bits != chosen and holds[i]]
-            ),
+            verdict=said.verdict,
+            reported=reported,
+            roof_name=said.roof_name,
+            ratio=max([r.ratio for r in reported]) if reported else worst.ratio if worst else None,
+            limit_ratio=max([r.limit_ratio for r in reported]) if reported else worst.limit_ratio if worst else None,
+            conditions=said.conditions,
+            alternatives=self._alternatives(i) if chosen else (),
+            cached_share=said.cached_share,
+            rules=said.rules,
             worst_case=worst.name if worst else "",
             message=self.sentences.of(said, i),
+            cases=cases,
             notes=(*notes, self.loopholes[i]) if i in self.loopholes else notes,
             path=_path(self.judgement, row),
             intensity=self.intensities[i % len(self.intensities)],
         )
 
+    def _alternatives(self, i: int) -> tuple[tuple[str, ...], ...]:
+        """The other sufficient sets of a conditional row."""
+        chosen = self.conditions[i]
+        return tuple([self.names[bits] for bits, holds in self.sufficient if bits != chosen and holds[i]])
+
     def _rules(self, i: int, row: int, troubles: Sequence[Trouble]) -> tuple[str, ...]:
         """The slugs of a row, the verdict's own first."""
-        rules: list[str] = []
-        verdict = self.verdicts[i]
-        if verdict is Verdict.INCONSISTENT:
-            rules.append("figures-disagree")
-        elif verdict is Verdict.IMPOSSIBLE:
-            rules += ["below-launch-floor"] * self.launch_bound[i] + ["impossible"]
-        elif verdict is Verdict.CONDITIONAL:
-            rules.append("above-compute-roof" if self.compute_bound[i] else "above-dram-roof")
-            if self.shares[i] > 1:
-                rules.append("strained")
-        if self.ambiguous[i]:
-            rules.append("ambiguous-gpu")
-        if self.binary[i]:
-            rules.append("binary-reading")
-        rules += [rule for rule, noted in self.judgement.noted.items() if row in noted]
-        rules += [rule for rule in dict.fromkeys([t.rule for t in troubles]) if rule not in rules]
-        rules += self.detail.claims.notes
-        return tuple(rules)
+        rules = _own_rules(
+            self.verdicts[i], self.compute_bound[i], self.launch_bound[i], self.shares[i] > 1, self.ambiguous[i],
+            self.binary[i],
+        )  # fmt: skip
+        noted = self.judgement.noted
+        if noted:
+            rules += tuple([rule for rule, rows in noted.items() if row in rows])
+        if troubles:
+            rules += tuple([rule for rule in dict.fromkeys([t.rule for t in troubles]) if rule not in rules])
+        return rules + self.detail.claims.notes
+
+
+@lru_cache
+def _own_rules(
+    verdict: Verdict, compute_bound: bool, launch_bound: bool, strained: bool, ambiguous: bool, binary: bool
+) -> tuple[str, ...]:
+    """The slugs that a row earns by its figures."""
+    rules: list[str] = []
+    if verdict is Verdict.INCONSISTENT:
+        rules.append("figures-disagree")
+    elif verdict is Verdict.IMPOSSIBLE:
+        rules += ["below-launch-floor"] * launch_bound + ["impossible"]
+    elif verdict is Verdict.CONDITIONAL:
+        rules.append("above-compute-roof" if compute_bound else "above-dram-roof")
+        rules += ["strained"] * strained
+    return (*rules, *["ambiguous-gpu"] * ambiguous, *["binary-reading"] * binary)
 
 
 def _among(places: Index, ascending: Index) -> Flags:
