@@ -212,16 +212,19 @@ def show(value: float, kind: str, digits: int = 4) -> str:
     return show_together((value,), kind, digits)[0]
 
 
-def show_together(values: Sequence[float], kind: str, digits: int = 4) -> list[str]:
-    """Values in SI for people that share one unit: the one that suits the smallest of them.
+def show_together(values: Sequence[float], kind: str, digits: int = 4, beside: float = math.nan) -> list[str]:
+    """Values in SI for people that share one unit: the one that suits the smallest of them and what stands `beside`.
 
     Examples
     --------
-    >>> show_together((1.5e12, 186.7e9), "rate")
-    ['1500 GFLOP/s', '186.7 GFLOP/s']
+    >>> show_together((1.5e12, 186.7e9), "rate"), show_together((1.5e12,), "rate", beside=186.7e9)
+    (['1500 GFLOP/s', '186.7 GFLOP/s'], ['1500 GFLOP/s'])
     """
-    base = _BASES[kind][2]
-    prefix, scale = _prefix(kind, min([abs(v) for v in values if v and math.isfinite(v)], default=1.0))
+    base, smallest = _BASES[kind][2], math.inf
+    for value in (*values, beside):
+        if 0 < abs(value) < smallest:
+            smallest = abs(value)
+    prefix, scale = _prefix(kind, smallest if smallest < math.inf else 1.0)
     return [f"{plain(value / scale, digits)} {prefix}{base}" if value else f"0 {base}" for value in values]
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from klaudit import averages
 from klaudit.audit.contradictions import contradictions
-from klaudit.report import CaseReport, Reported
 from klaudit.units import show, show_cache, show_together
 from klaudit.verdict import CONDITION_BITS, CONDITIONS, Verdict
 
@@ -18,26 +16,20 @@ if TYPE_CHECKING:
 
     from klaudit.audit.claims import Claims, Figure
     from klaudit.audit.detail import Detail
+    from klaudit.audit.reported import CaseColumns, FigureColumns
     from klaudit.floors import Floors
 
-    # The figure that comes closest to what decided, if any; of equals a case.
-    Told = CaseReport | Reported | None
-
 _FASTEST = "fastest run"
-# How far a figure is above what decided: the limit of an impossible row, the roof of any other.
-_to_roof, _to_limit = attrgetter("ratio"), attrgetter("limit_ratio")
 RULE_WORDS = {"mean": "mean", "geomean": "geometric mean", "total": "total"}
 
 
 class Said(NamedTuple):
-    """What a sentence is made of, as in a `RowReport`."""
+    """What a sentence is made of besides figures, as in a `RowReport`."""
 
     gpu: str
     variants: tuple[str, ...]
     variant: str
     verdict: Verdict
-    reported: tuple[Reported, ...]
-    cases: tuple[CaseReport, ...]
     roof_name: str
     conditions: tuple[str, ...]
     cached_share: float | None
@@ -47,35 +39,38 @@ class Said(NamedTuple):
 class Sentences:
     """The arithmetic behind the verdicts of one group's rows; what is the same for all of them is worded once."""
 
-    def __init__(self, detail: Detail) -> None:
+    def __init__(self, detail: Detail, whole: Sequence[FigureColumns], cases: Sequence[CaseColumns]) -> None:
         self._detail = detail
         self._claims = detail.claims
         self._roofs = {name: _roof(name, detail.claims) for name in ("dram", "compute")}
         names = [c.id for c in CONDITIONS if detail.judged.considered & CONDITION_BITS[c.id]]
         self._under = f"even with {_list(names)}" if names else "no condition applies and"
+        self._whole, self._cases = whole, cases
+        # For each row the figure that comes closest to what decided: its limit where it is impossible, else its roof.
+        hopeless = detail.judged.verdict[detail.places] == Verdict.IMPOSSIBLE
+        figures: list[CaseColumns | FigureColumns] = [*cases, *whole]
+        excess = np.where(hopeless, [f.limit_ratios for f in figures], [f.ratios for f in figures])
+        self._closest = excess.argmax(axis=0).tolist()
+        self._excess = excess.max(axis=0).tolist()
 
     def of(self, said: Said, i: int) -> str:
         """The arithmetic of one row, in one line."""
         if said.verdict is Verdict.INCONSISTENT:
             return _disagreement(self._claims.take(np.array([i])), self._detail, i)
-        hopeless = said.verdict is Verdict.IMPOSSIBLE
-        figures: list[CaseReport | Reported] = [*said.cases, *said.reported]
-        closest = max(figures, key=_to_limit if hopeless else _to_roof, default=None)
-        parts = [self._together(said, closest, i) or self._comparison(said, closest, i)]
-        if hopeless:
-            parts.append(self._limit(closest))
+        parts = [self._together(said, i) or self._comparison(said, i)]
+        if said.verdict is Verdict.IMPOSSIBLE:
+            parts.append(self._limit(i))
         elif said.verdict is Verdict.CONDITIONAL:
             parts.append(_needs(said, self._claims))
         if "ambiguous-gpu" in said.rules:
             parts.append(f"the verdict depends on which card {said.gpu} means here: {', '.join(said.variants)}")
         return "; ".join([part for part in parts if part])
 
-    def _together(self, said: Said, closest: Told, i: int) -> str:
+    def _together(self, said: Said, i: int) -> str:
         """Figures that are possible one by one but not of one run at the roof; "" where one of them is above it."""
-        hopeless = said.verdict is Verdict.IMPOSSIBLE
-        above = closest is not None and (_to_limit if hopeless else _to_roof)(closest) > 1
-        if above or said.verdict is Verdict.WITHIN:
+        if self._excess[i] > 1 or said.verdict is Verdict.WITHIN:
             return ""
+        hopeless = said.verdict is Verdict.IMPOSSIBLE
         claims = self._claims.take(np.array([i]))
         pair = _first_pair(claims)
         if pair is None:
@@ -85,31 +80,30 @@ class Sentences:
         bound = "limit" if hopeless else "roof"
         return f"{rate} and {time} together: at the {bound} that time allows {_span(low, high, pair[0])}"
 
-    def _comparison(self, said: Said, closest: Told, i: int) -> str:
+    def _comparison(self, said: Said, i: int) -> str:
         """The figure that comes closest to the roof, against it."""
-        if closest is None:
-            return ""
+        place = self._closest[i] - len(self._cases)
         return (
-            self._of_case(said, closest, i) if isinstance(closest, CaseReport) else self._of_average(said, closest, i)
+            self._of_case(said, self._cases[place], i) if place < 0 else self._of_average(said, self._whole[place], i)
         )
 
-    def _of_case(self, said: Said, case: CaseReport, i: int) -> str:
-        index = self._claims.case_names.index(case.name)
-        label = f"{_FASTEST * case.fastest}{' of ' * (case.fastest and bool(case.name))}{case.name}"
+    def _of_case(self, said: Said, case: CaseColumns, i: int) -> str:
+        label = f"{_FASTEST * case.fastest[i]}{' of ' * (case.fastest[i] and bool(case.name))}{case.name}"
         label = f"{label}: " if label else ""
-        return f"{label}{self._one(said, case.time, case.floor, i, index)}"
+        return f"{label}{self._one(said, case.times[i], case.floors[i], i, case.index)}"
 
-    def _of_average(self, said: Said, figure: Reported, i: int) -> str:
+    def _of_average(self, said: Said, figure: FigureColumns, i: int) -> str:
         """A figure over all cases; of a single case it is said by bytes and operations."""
         count = len(self._claims.case_names)
+        value, roof, ratio = figure.values[i], figure.roofs[i], figure.ratios[i]
         if count == 1 and figure.kind == "time":
-            return f"{_FASTEST}: " * figure.fastest + self._one(said, figure.value, figure.roof, i, 0)
+            return f"{_FASTEST}: " * figure.fastest + self._one(said, value, roof, i, 0)
         bound = "floor" if figure.kind == "time" else "roof"
         some = "some of " if "missing-case" in said.rules else ""
         rule = f"{RULE_WORDS[figure.rule]} of {some}{count} cases, " if count > 1 else ""
-        value, roof, _ = show_together((figure.value, figure.roof, figure.limit), figure.kind)
-        against = f"{bound} {roof} ({self._roofs[said.roof_name]})"
-        return f"{rule}{value} reported, {against}: {_times(figure.ratio)} the roof"
+        reported, ceiling = show_together((value, roof), figure.kind, beside=figure.limits[i])
+        against = f"{bound} {ceiling} ({self._roofs[said.roof_name]})"
+        return f"{rule}{reported} reported, {against}: {_times(ratio)} the roof"
 
     def _one(self, said: Said, time: float, floor: float, i: int, case: int) -> str:
         """One case's time against its floor, by what it moves or computes."""
@@ -123,17 +117,18 @@ class Sentences:
         need = f"{show(amount, unit, 4)} in {show(time, 'time')} is {show(amount / time, kind)}"
         return f"{need}, {_times(floor / time)} the roof ({roof}, {show(floor, 'time')})"
 
-    def _limit(self, closest: Told) -> str:
+    def _limit(self, i: int) -> str:
         """What even all conditions together do not reach."""
-        if closest is None:
-            return ""
-        if isinstance(closest, CaseReport):
-            return f"{self._under} it takes {show(closest.limit_floor, 'time')}"
-        if closest.limit_ratio <= 1:
+        place = self._closest[i] - len(self._cases)
+        if place < 0:
+            return f"{self._under} it takes {show(self._cases[place].limit_floors[i], 'time')}"
+        figure = self._whole[place]
+        if figure.limit_ratios[i] <= 1:
             return f"{self._under} its figures are not possible together"
-        if closest.kind == "time":
-            return f"{self._under} it takes {show(closest.limit, 'time')}"
-        *_, limit = show_together((closest.value, closest.roof, closest.limit), closest.kind)
+        if figure.kind == "time":
+            return f"{self._under} it takes {show(figure.limits[i], 'time')}"
+        # In the unit of the comparison.
+        limit, *_ = show_together((figure.limits[i], figure.values[i], figure.roofs[i]), figure.kind)
         return f"{self._under} the limit is {limit}"
 
 
@@ -195,7 +190,7 @@ def _first_pair(claims: Claims) -> tuple[Figure, Figure] | None:
 
 def _span(low: float, high: float, rate: Figure) -> str:
     """Two rates in the unit of the one that they are held against."""
-    least, most, _ = show_together((low, high, float(rate.value[0])), rate.kind)
+    least, most = show_together((low, high), rate.kind, beside=float(rate.value[0]))
     return f"{least} to {most}"
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from itertools import repeat
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -20,40 +20,34 @@ if TYPE_CHECKING:
     Column = NDArray[np.float64]
     Index = NDArray[np.intp]
 
+T = TypeVar("T")
+
 # A case so near its roof, or above it, has a judgement of its own; the others are within.
 _NEAR = 1 - 1e-6
 
 
 class FigureColumns:
-    """One figure over all cases, as the rows of a group report it."""
+    """One figure over all cases, as the rows of a group report it; ratios are below everything where one does not."""
 
     def __init__(self, detail: Detail, j: int) -> None:
         figure = detail.claims.figures[j]
+        told = np.isfinite(figure.value)
         self.kind, self.rule, self.header, self.fastest = figure.kind, figure.rule, figure.header, figure.fastest
         self.values, self.lows, self.highs = figure.value.tolist(), figure.low.tolist(), figure.high.tolist()
         self.roofs, self.limits = detail.roofs[j].tolist(), detail.limits[j].tolist()
-        self.ratios, self.limit_ratios = detail.ratios[j].tolist(), detail.limit_ratios[j].tolist()
-        measured = detail.measured[j]
-        self.measured = None if measured is None else measured.tolist()
+        self.ratios = np.where(told, detail.ratios[j], -np.inf).tolist()
+        self.limit_ratios = np.where(told, detail.limit_ratios[j], -np.inf).tolist()
+        self.told = told.tolist()
+        self._measured = detail.measured[j]
 
-    def reported(self, i: int) -> Reported | None:
-        """What row `i` reports; None where it reports nothing."""
-        if not math.isfinite(self.values[i]):
-            return None
-        return Reported(
-            kind=self.kind,
-            rule=self.rule,
-            value=self.values[i],
-            low=self.lows[i],
-            high=self.highs[i],
-            roof=self.roofs[i],
-            limit=self.limits[i],
-            ratio=self.ratios[i],
-            limit_ratio=self.limit_ratios[i],
-            measured=None if self.measured is None else self.measured[i],
-            header=self.header,
-            fastest=self.fastest,
-        )
+    def reports(self) -> list[Reported | None]:
+        """What each row reports; None where it reports nothing."""
+        measured = repeat(None) if self._measured is None else self._measured.tolist()
+        made = zip(
+            repeat(self.kind), repeat(self.rule), self.values, self.lows, self.highs, self.roofs, self.limits,
+            self.ratios, self.limit_ratios, measured, repeat(self.header), repeat(self.fastest),
+        )  # fmt: skip
+        return [one if told else None for one, told in zip(map(Reported._make, made), self.told, strict=True)]
 
 
 class CaseColumns:
@@ -61,6 +55,7 @@ class CaseColumns:
 
     def __init__(self, detail: Detail, index: int) -> None:
         claims = detail.claims
+        self.index = index
         self.name, self.sizes = claims.case_names[index], claims.case_sizes[index]
         places = [j for j, figure in enumerate(claims.figures) if figure.case == index]
         own = [claims.figures[j] for j in places]
@@ -87,10 +82,11 @@ class CaseColumns:
             said = zip(map(Verdict, found.verdict.tolist()), map(condition_ids, found.conditions.tolist()), strict=True)
             self.judged = dict(zip(near.tolist(), said, strict=True))
 
-    def reported(self, i: int) -> CaseReport | None:
-        """What row `i` reports of the case; None where it reports nothing."""
-        if not self.told[i]:
-            return None
+    def reports(self) -> list[CaseReport | None]:
+        """What each row reports of the case; None where it reports nothing."""
+        return [self._report(i) if told else None for i, told in enumerate(self.told)]
+
+    def _report(self, i: int) -> CaseReport:
         verdict, conditions = self.judged.get(i, (Verdict.WITHIN, ()))
         return CaseReport(
             name=self.name,
@@ -104,6 +100,13 @@ class CaseColumns:
             conditions=conditions,
             fastest=self.fastest[i],
         )
+
+
+def row_by_row(columns: Sequence[Sequence[T | None]], count: int) -> list[tuple[T, ...]]:
+    """What columns tell of each row, without what is None."""
+    if not columns:
+        return [()] * count
+    return [tuple([one for one in row if one is not None]) for row in zip(*columns, strict=True)]
 
 
 def _one_case(claims: Claims, index: int, rows: Index) -> Claims:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache, partial
+from itertools import repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
@@ -15,9 +16,8 @@ from klaudit.audit.claims import Claims
 from klaudit.audit.detail import Detail, best_measured
 from klaudit.audit.judgement import Judgement
 from klaudit.audit.loopholes import consistent_with
-from klaudit.audit.reported import CaseColumns, FigureColumns
+from klaudit.audit.reported import CaseColumns, FigureColumns, row_by_row
 from klaudit.audit.search import possible, possible_on
-from klaudit.leaderboard import Trouble
 from klaudit.report import RowReport
 from klaudit.roofline import dram_floor
 from klaudit.verdict import Verdict, condition_ids
@@ -65,7 +65,7 @@ def report_rows(judgement: Judgement, rows: Index, marks: Mapping[str, Flags]) -
     for index, judged in enumerate(judgement.groups):
         wanted = rows[judgement.group[rows] == index]
         if len(wanted):
-            made = _Group(judgement, Detail.of(judged, judgement.place[wanted])).reports(wanted, marks)
+            made = _Group(judgement, Detail.of(judged, judgement.place[wanted]), wanted).reports(marks)
             reports.update(zip(wanted.tolist(), made, strict=True))
     return [reports.get(row) or _unjudged(judgement, row) for row in rows.tolist()]
 
@@ -98,103 +98,113 @@ def _path(judgement: Judgement, row: int) -> str:
 
 
 class _Group:
-    """Makes the reports of one group's rows: its columns as lists, for an element of an array costs ten of a list's."""
+    """Makes the reports of one group's rows, column by column: an element of an array costs ten of a list's."""
 
-    def __init__(self, judgement: Judgement, detail: Detail) -> None:
-        claims, judged, places = detail.claims, detail.judged, detail.places
+    def __init__(self, judgement: Judgement, detail: Detail, rows: Index) -> None:
         self.judgement = judgement
         self.detail = detail
-        self.sentences = messages.Sentences(detail)
-        self.workload = claims.workload.id if claims.workload else ""
-        self.variants = tuple(card.id for card in claims.cards)
-        self.verdicts = [Verdict(v) for v in judged.verdict[places].tolist()]
-        self.conditions = judged.conditions[places].tolist()
+        self.rows = rows.tolist()
+        self.same = partial(repeat, times=len(rows))
+        self.troubles = [judgement.troubles_of(row) for row in self.rows]
+        self.verdicts = [Verdict(v) for v in detail.judged.verdict[detail.places].tolist()]
+        self.conditions = detail.judged.conditions[detail.places].tolist()
         self.names = {
-            bits: condition_ids(bits) for bits in {*self.conditions, *(bits for bits, _ in judged.sufficient)}
+            bits: condition_ids(bits) for bits in {*self.conditions, *(b for b, _ in detail.judged.sufficient)}
         }
-        self.sufficient = [(bits, _among(places, rows).tolist()) for bits, rows in judged.sufficient]
-        self.shares = detail.shares.tolist()
-        self.compute_bound = detail.compute_bound.tolist()
-        self.launch_bound = detail.launch_bound.tolist()
-        self.ambiguous = detail.ambiguous.tolist()
-        self.binary = _binary(detail).tolist()
-        self.intensities = _intensities(claims)
-        self.cards = _cards(detail)
-        self.loopholes = _loopholes(detail)
-        self.whole = [FigureColumns(detail, j) for j, figure in enumerate(claims.figures) if figure.case is None]
-        told = {figure.case for figure in claims.figures}
-        self.cases = [CaseColumns(detail, index) for index in range(len(claims.case_names)) if index in told]
 
-    def reports(self, rows: Index, marks: Mapping[str, Flags]) -> Iterator[RowReport]:
-        """The reports, in the order of the group's rows, which stand at `rows` of the leaderboard."""
-        marked = [(rule, flags[rows].tolist()) for rule, flags in marks.items()]
-        lines = self.judgement.leaderboard.lines[rows].tolist()
-        for i, (row, line) in enumerate(zip(rows.tolist(), lines, strict=True)):
-            yield self._report(i, row, line, tuple([rule for rule, flags in marked if flags[i]]))
+    def reports(self, marks: Mapping[str, Flags]) -> list[RowReport]:
+        """The reports, in the order of the group's rows."""
+        detail, claims, board = self.detail, self.detail.claims, self.judgement.leaderboard
+        whole = [FigureColumns(detail, j) for j, figure in enumerate(claims.figures) if figure.case is None]
+        spoken = {figure.case for figure in claims.figures}
+        cases = [CaseColumns(detail, index) for index in range(len(claims.case_names)) if index in spoken]
+        reported = row_by_row([figure.reports() for figure in whole], len(self.rows))
+        by_case = row_by_row([case.reports() for case in cases], len(self.rows))
+        worst = [max(some, key=_ratio) if some else None for some in by_case]
+        said = self._said(marks)
+        sentences = messages.Sentences(detail, whole, cases)
+        columns: dict[str, Iterable[object]] = {
+            **dict(zip(messages.Said._fields, zip(*said, strict=True), strict=True)),
+            "source": self.same(board.source),
+            "line": board.lines[self.rows].tolist(),
+            "entry": [board.entries[row] for row in self.rows],
+            "board": self.same(claims.era.id),
+            "workload": self.same(claims.workload.id if claims.workload else ""),
+            "dtype": self.same(claims.work.dtype),
+            "reported": reported,
+            "ratio": _largest([figure.ratios for figure in whole], [case and case.ratio for case in worst]),
+            "limit_ratio": _largest([f.limit_ratios for f in whole], [case and case.limit_ratio for case in worst]),
+            "alternatives": self._alternatives(),
+            "worst_case": [case.name if case else "" for case in worst],
+            "message": [sentences.of(one, i) for i, one in enumerate(said)],
+            "cases": by_case,
+            "notes": self._notes(),
+            "path": [_path(self.judgement, row) for row in self.rows],
+            "intensity": _intensities(claims, len(self.rows)),
+            # These come later, where somebody asks for them.
+            "fingerprint": self.same(""),
+            "suppressed": self.same(""),
+        }
+        return list(map(RowReport._make, zip(*[columns[name] for name in RowReport._fields], strict=True)))
 
-    def _report(self, i: int, row: int, line: int, marks: tuple[str, ...]) -> RowReport:
-        board, claims = self.judgement.leaderboard, self.detail.claims
-        chosen, share, troubles = self.conditions[i], self.shares[i], self.judgement.troubles_of(row)
-        reported = tuple([told for whole in self.whole if (told := whole.reported(i)) is not None])
-        cases = tuple([made for case in self.cases if (made := case.reported(i)) is not None])
-        worst = max(cases, key=_ratio) if cases else None
-        notes = tuple([trouble.message for trouble in troubles])
-        said = messages.Said(
-            gpu=claims.label,
-            variants=self.variants,
-            variant=self.variants[self.cards[i]],
-            verdict=self.verdicts[i],
-            reported=reported,
-            cases=cases,
-            roof_name="compute" if self.compute_bound[i] else "dram",
-            conditions=self.names[chosen],
-            cached_share=None if math.isnan(share) else share,
-            rules=self._rules(i, row, troubles) + marks,
+    def _said(self, marks: Mapping[str, Flags]) -> list[messages.Said]:
+        detail, claims = self.detail, self.detail.claims
+        variants = tuple(card.id for card in claims.cards)
+        columns = zip(
+            self.same(claims.label),
+            self.same(variants),
+            [variants[card] for card in _cards(detail)],
+            self.verdicts,
+            ["compute" if bound else "dram" for bound in detail.compute_bound.tolist()],
+            [self.names[bits] for bits in self.conditions],
+            [None if math.isnan(share) else share for share in detail.shares.tolist()],
+            self._rules(marks),
+            strict=True,
         )
-        return RowReport(
-            source=board.source,
-            line=line,
-            entry=board.entries[row],
-            gpu=said.gpu,
-            variants=said.variants,
-            variant=said.variant,
-            board=claims.era.id,
-            workload=self.workload,
-            dtype=claims.work.dtype,
-            verdict=said.verdict,
-            reported=reported,
-            roof_name=said.roof_name,
-            ratio=max([r.ratio for r in reported]) if reported else worst.ratio if worst else None,
-            limit_ratio=max([r.limit_ratio for r in reported]) if reported else worst.limit_ratio if worst else None,
-            conditions=said.conditions,
-            alternatives=self._alternatives(i) if chosen else (),
-            cached_share=said.cached_share,
-            rules=said.rules,
-            worst_case=worst.name if worst else "",
-            message=self.sentences.of(said, i),
-            cases=cases,
-            notes=(*notes, self.loopholes[i]) if i in self.loopholes else notes,
-            path=_path(self.judgement, row),
-            intensity=self.intensities[i % len(self.intensities)],
-        )
+        return list(map(messages.Said._make, columns))
 
-    def _alternatives(self, i: int) -> tuple[tuple[str, ...], ...]:
-        """The other sufficient sets of a conditional row."""
-        chosen = self.conditions[i]
-        return tuple([self.names[bits] for bits, holds in self.sufficient if bits != chosen and holds[i]])
+    def _alternatives(self) -> list[tuple[tuple[str, ...], ...]]:
+        """The other sufficient sets of conditional rows."""
+        others: list[tuple[tuple[str, ...], ...]] = [()] * len(self.rows)
+        for bits, holders in self.detail.judged.sufficient:
+            for i in np.flatnonzero(_among(self.detail.places, holders)).tolist():
+                if self.conditions[i] not in (0, bits):
+                    others[i] += (self.names[bits],)
+        return others
 
-    def _rules(self, i: int, row: int, troubles: Sequence[Trouble]) -> tuple[str, ...]:
-        """The slugs of a row, the verdict's own first."""
-        rules = _own_rules(
-            self.verdicts[i], self.compute_bound[i], self.launch_bound[i], self.shares[i] > 1, self.ambiguous[i],
-            self.binary[i],
+    def _notes(self) -> list[tuple[str, ...]]:
+        """What the reader could not take, and which trivial submission would explain a score."""
+        notes = [tuple([trouble.message for trouble in troubles]) for troubles in self.troubles]
+        for i, loophole in _loopholes(self.detail).items():
+            notes[i] += (loophole,)
+        return notes
+
+    def _rules(self, marks: Mapping[str, Flags]) -> list[tuple[str, ...]]:
+        """The slugs of each row, the verdict's own first."""
+        detail, noted = self.detail, self.judgement.noted
+        earned = zip(
+            self.verdicts, detail.compute_bound.tolist(), detail.launch_bound.tolist(), (detail.shares > 1).tolist(),
+            detail.ambiguous.tolist(), _binary(detail).tolist(), strict=True,
         )  # fmt: skip
-        noted = self.judgement.noted
-        if noted:
-            rules += tuple([rule for rule, rows in noted.items() if row in rows])
-        if troubles:
-            rules += tuple([rule for rule in dict.fromkeys([t.rule for t in troubles]) if rule not in rules])
-        return rules + self.detail.claims.notes
+        rules = [_own_rules(*flags) for flags in earned]
+        for i, (row, troubles) in enumerate(zip(self.rows, self.troubles, strict=True)):
+            more = [rule for rule, rows in noted.items() if row in rows]
+            more += [trouble.rule for trouble in troubles]
+            if more:
+                rules[i] = tuple(dict.fromkeys((*rules[i], *more)))
+        rules = [own + detail.claims.notes for own in rules] if detail.claims.notes else rules
+        for rule, flags in marks.items():
+            for i in np.flatnonzero(flags[self.rows]).tolist():
+                rules[i] += (rule,)
+        return rules
+
+
+def _largest(figures: Sequence[Sequence[float]], otherwise: Sequence[float | None]) -> list[float | None]:
+    """Each row's largest ratio over its figures; without figures that of its cases."""
+    if not figures:
+        return list(otherwise)
+    found = [max(ratios) for ratios in zip(*figures, strict=True)] if len(figures) > 1 else figures[0]
+    return [ratio if ratio > -math.inf else other for ratio, other in zip(found, otherwise, strict=True)]
 
 
 @lru_cache
@@ -219,10 +229,11 @@ def _among(places: Index, ascending: Index) -> Flags:
     return np.asarray(ascending[nearest] == places) if len(ascending) else np.zeros(len(places), dtype=np.bool_)
 
 
-def _intensities(claims: Claims) -> list[float | None]:
-    """Counted operations per compulsory byte over all cases [FLOP/B], for each row, or once for all of them."""
+def _intensities(claims: Claims, count: int) -> list[float | None]:
+    """Counted operations per compulsory byte over all cases [FLOP/B], for each row."""
     flops, traffic = np.broadcast_arrays(claims.work.flops.sum(axis=0), claims.work.traffic.sum(axis=0))
-    return [f / t if f > 0 and t > 0 else None for f, t in zip(flops.tolist(), traffic.tolist(), strict=True)]
+    each = [f / t if f > 0 and t > 0 else None for f, t in zip(flops.tolist(), traffic.tolist(), strict=True)]
+    return each if len(each) == count else each * count
 
 
 def _cards(detail: Detail) -> list[int]:
