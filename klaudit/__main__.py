@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NoReturn
 
 import click
 
@@ -15,6 +15,14 @@ from klaudit.errors import KlauditError
 
 INTERRUPTED: Final = 130
 BUG: Final = 70
+
+
+def command() -> NoReturn:
+    """Run the command line as all that a process does."""
+    code = main()
+    # Python would look for cycles in all that was made and imported, for longer than a board takes to judge.
+    gc.freeze()
+    sys.exit(code)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -65,4 +73,4 @@ def _say(message: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command()
