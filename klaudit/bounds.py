@@ -199,6 +199,7 @@ class Regions:
         for kind, share in zip(self.kinds, shares, strict=True):
             if kind == "time":
                 inside &= share >= 1
+                inside &= share < np.inf
             else:
                 # A bare zero is no figure.
                 inside &= share > 0

@@ -332,6 +332,19 @@ def test_names_are_read_when_asked_for(tmp_path: Path, known: Catalog) -> None:
         first.entries[25_000]
 
 
+@pytest.mark.parametrize("settled", [True, False])
+def test_a_name_that_is_no_text(tmp_path: Path, known: Catalog, settled: bool) -> None:
+    """Parquet keeps the bytes of a text unchecked: those that are no UTF-8 are damage, with the file's name."""
+    path = tmp_path / "rows.parquet"
+    names = pa.array([b"ada", b"\xff\xfe"], pa.binary())
+    texts = pa.StringArray.from_buffers(len(names), *names.buffers()[1:])
+    pq.write_table(pa.table({"entry": texts, "gpu": ["T4", "T4"], "gflops": [100.0, 9999.0]}), path)
+    board = known.board(KL)
+    options = options_for(known, board, Policy())
+    said = report(path, known, options if settled else options._replace(settle=None), board, Policy())
+    assert said.startswith(f"InputError: {path} is a damaged Parquet file: 'utf-8' codec can't decode byte 0xff")
+
+
 def test_kernelbots_tables(tmp_path: Path, known: Catalog) -> None:
     """The public export is recognised by its columns: seconds, and failed rows do not count."""
     path = tmp_path / "submissions.parquet"

@@ -20,7 +20,7 @@ def write_lines(lines: Iterable[Line], out: TextIO, color: bool) -> None:
     """Write `lines`, one by one as they come; without colour rich is not even imported."""
     if not color:
         for line in lines:
-            out.write("".join(s if isinstance(s, str) else s[0] for s in line).rstrip() + "\n")
+            out.write("".join([s if isinstance(s, str) else s[0] for s in line]).rstrip() + "\n")
         return
     from rich.console import Console
     from rich.text import Text

@@ -65,7 +65,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[Leaderboard | Settled
         raise NotBulk from None
     try:
         yield from _Sifting(table, source, options).rows(pq)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"{source.label} is a damaged Parquet file: {str(error).splitlines()[0]}") from None
 
 
@@ -166,12 +166,14 @@ class _Sifting:
     def _sift(self, cells: dict[int, pa.Array], count: int, done: int) -> Iterator[Leaderboard]:
         """Count the settled rows of a batch behind so many others, and keep the rest."""
         labels, codes = self._labels(cells, count)
-        places = np.minimum(labels, MOST_LABELS)[codes]
+        bounds = np.minimum(labels, MOST_LABELS)
+        places = bounds[codes]
         raw = [_floats(cells[figure.column]) for figure in self._layout.figures]
         refused = self._refused(cells, count)
         quiet = self._is_quiet(raw, places) & ~refused
         rows = np.flatnonzero(~quiet)
-        self._quiet += self._counted(places) - self._counted(places[rows])
+        np.add.at(self._quiet, bounds, np.bincount(codes, minlength=len(bounds)))
+        np.subtract.at(self._quiet, places[rows], 1)
         odd = refused[rows]
         for column in raw:
             odd |= ~((column[rows] >= _ORDINARY[0]) & (column[rows] < _ORDINARY[1]))
@@ -185,7 +187,7 @@ class _Sifting:
             for column, f in zip(raw, self._layout.figures, strict=True)
         ]
         noted = self._sieve.noted(figures, places[rows])
-        self._noted += self._counted(places[rows[noted]])
+        np.add.at(self._noted, places[rows[noted]], 1)
         left = ~noted
         self._held.append(
             _Rest(
@@ -206,10 +208,6 @@ class _Sifting:
             quiet[block] = self._sieve.quiet(values, places[block])
         return quiet
 
-    def _counted(self, places: Index) -> NDArray[np.int64]:
-        # Place -1 is the last.
-        return np.roll(np.bincount(places + 1, minlength=len(self._bounds)), -1)
-
     def _new_sieve(self) -> Sieve:
         return Sieve(self._bounds, [figure.kinds[0] for figure in self._layout.figures])
 
@@ -217,7 +215,7 @@ class _Sifting:
         """The places of a batch's labels among all that were met, the last -1 for none, and each row's one of them."""
         index = self._layout.texts.get("gpu")
         if index is None:
-            return np.array([-1]), np.full(count, -1)
+            return np.array([-1]), np.zeros(count, dtype=np.intp)
         codes, words = _codes(cells[index])
         known = len(self._places)
         labels = map(read_label, words)
@@ -323,7 +321,7 @@ class _Names(Sequence[str]):
                 inside = rows[(rows >= start) & (rows < start + batch.num_rows)] - start
                 found += map(str.strip, _picked(batch.column(0), inside))
                 start += batch.num_rows
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise InputError(f"{self._path} is a damaged Parquet file: {str(error).splitlines()[0]}") from None
         return dict(zip(rows.tolist(), found, strict=True))
 
@@ -341,8 +339,15 @@ def _picked(column: pa.Array, rows: Index) -> list[str]:
     """Some cells of a column. Not by pyarrow's `take`: to make its argument, pyarrow would import pandas."""
     import pyarrow as pa
 
-    if pa.types.is_string(column.type):
+    if pa.types.is_string(column.type) and column.null_count:
         return [column[row].as_py() or "" for row in rows.tolist()]
+    if pa.types.is_string(column.type):
+        _, ends, data = column.buffers()
+        places = np.frombuffer(ends, np.int32, len(column) + 1, column.offset * 4)
+        letters = memoryview(data or b"")
+        return [
+            str(letters[a:b], "utf-8") for a, b in zip(places[rows].tolist(), places[rows + 1].tolist(), strict=True)
+        ]
     cells = texts(column)
     return [cells[row] for row in rows.tolist()]
 
@@ -353,21 +358,21 @@ def _unit(figure: FigurePlan) -> Unit:
 
 
 def _floats(column: pa.Array) -> Column:
-    """A column of numbers, NaN where there is none, or no finite one."""
+    """A column of numbers, NaN where there is none."""
     values = values_of(column).astype(np.float64, copy=False)
-    finite = np.isfinite(values)
     if column.null_count:
-        finite[np.array(column.is_null().to_pylist())] = False
-    return values if finite.all() else np.where(finite, values, np.nan)
+        values = np.where(np.array(column.is_valid().to_pylist()), values, np.nan)
+    return values
 
 
 def _codes(column: pa.Array) -> tuple[Index, list[str]]:
-    """A column of words as places in a list of texts, -1 where there is none."""
+    """A column of words as places in a list of texts, behind them all where there is none."""
     import pyarrow as pa
 
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     codes = values_of(column.indices).astype(np.intp)
+    words = texts(column.dictionary)
     if column.null_count:
-        codes[np.array(column.is_null().to_pylist())] = -1
-    return codes, texts(column.dictionary)
+        codes[np.array(column.is_null().to_pylist())] = len(words)
+    return codes, words

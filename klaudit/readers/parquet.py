@@ -46,7 +46,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[Leaderboard]:
     try:
         file = pq.ParquetFile(source.name if source.is_a_plain_file else io.BytesIO(source.whole()))
         yield from _batches(file, source, options)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"{source.label} is a damaged Parquet file: {str(error).splitlines()[0]}") from None
 
 
