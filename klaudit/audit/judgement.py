@@ -47,7 +47,5 @@ class Judgement(NamedTuple):
     def troubles_of(self, row: int) -> tuple[Trouble, ...]:
         """What the reader could not take of a row; troubles come in the order of rows."""
         troubles = self.leaderboard.troubles
-        if not troubles:
-            return ()
         first = bisect_left(troubles, row, key=lambda t: t.row)
         return troubles[first : bisect_right(troubles, row, key=lambda t: t.row)]

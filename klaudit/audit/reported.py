@@ -106,6 +106,8 @@ def row_by_row(columns: Sequence[Sequence[T | None]], count: int) -> list[tuple[
     """What columns tell of each row, without what is None."""
     if not columns:
         return [()] * count
+    if len(columns) == 1:
+        return [() if one is None else (one,) for one in columns[0]]
     return [tuple([one for one in row if one is not None]) for row in zip(*columns, strict=True)]
 
 

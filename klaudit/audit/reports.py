@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Index = NDArray[np.intp]
 
+_VERDICTS = tuple(Verdict)
 _ratio = attrgetter("ratio")
 # What a gigabyte is larger by where it means 2**30 bytes.
 BINARY_GIGA: Final = 2**30 / 1e9
@@ -82,19 +83,14 @@ def _loopholes(detail: Detail) -> dict[int, str]:
 def _unjudged(judgement: Judgement, row: int) -> RowReport:
     board = judgement.leaderboard
     code = board.gpu_codes[row]
+    path = "" if board.paths is None else board.paths[row]
     rule, message = judgement.reasons.get(row, ("missing-score", "the row reports no figure"))
     return RowReport(
         source=board.source, line=int(board.lines[row]), entry=board.entries[row],
         gpu=board.gpu_labels[code] if code >= 0 else "", variants=(), variant="", board="", workload="", dtype="",
         verdict=Verdict.UNJUDGED, reported=(), roof_name="", ratio=None, limit_ratio=None, conditions=(),
-        alternatives=(), cached_share=None, rules=(rule,), worst_case="", message=message, path=_path(judgement, row),
+        alternatives=(), cached_share=None, rules=(rule,), worst_case="", message=message, path=path,
     )  # fmt: skip
-
-
-def _path(judgement: Judgement, row: int) -> str:
-    """Where a row's record stands in its document."""
-    paths = judgement.leaderboard.paths
-    return "" if paths is None else paths[row]
 
 
 class _Group:
@@ -105,8 +101,10 @@ class _Group:
         self.detail = detail
         self.rows = rows.tolist()
         self.same = partial(repeat, times=len(rows))
-        self.troubles = [judgement.troubles_of(row) for row in self.rows]
-        self.verdicts = [Verdict(v) for v in detail.judged.verdict[detail.places].tolist()]
+        # Few rows have any.
+        found = ((i, judgement.troubles_of(row)) for i, row in enumerate(self.rows))
+        self.troubles = {i: troubles for i, troubles in found if troubles} if judgement.leaderboard.troubles else {}
+        self.verdicts = [_VERDICTS[v] for v in detail.judged.verdict[detail.places].tolist()]
         self.conditions = detail.judged.conditions[detail.places].tolist()
         self.names = {
             bits: condition_ids(bits) for bits in {*self.conditions, *(b for b, _ in detail.judged.sufficient)}
@@ -120,7 +118,7 @@ class _Group:
         cases = [CaseColumns(detail, index) for index in range(len(claims.case_names)) if index in spoken]
         reported = row_by_row([figure.reports() for figure in whole], len(self.rows))
         by_case = row_by_row([case.reports() for case in cases], len(self.rows))
-        worst = [max(some, key=_ratio) if some else None for some in by_case]
+        worst = [max(some, key=_ratio, default=None) for some in by_case] if cases else [None] * len(self.rows)
         said = self._said(marks)
         sentences = messages.Sentences(detail, whole, cases)
         columns: dict[str, Iterable[object]] = {
@@ -139,7 +137,7 @@ class _Group:
             "message": [sentences.of(one, i) for i, one in enumerate(said)],
             "cases": by_case,
             "notes": self._notes(),
-            "path": [_path(self.judgement, row) for row in self.rows],
+            "path": self.same("") if board.paths is None else [board.paths[row] for row in self.rows],
             "intensity": _intensities(claims, len(self.rows)),
             # These come later, where somebody asks for them.
             "fingerprint": self.same(""),
@@ -174,24 +172,26 @@ class _Group:
 
     def _notes(self) -> list[tuple[str, ...]]:
         """What the reader could not take, and which trivial submission would explain a score."""
-        notes = [tuple([trouble.message for trouble in troubles]) for troubles in self.troubles]
+        notes: list[tuple[str, ...]] = [()] * len(self.rows)
+        for i, troubles in self.troubles.items():
+            notes[i] = tuple([trouble.message for trouble in troubles])
         for i, loophole in _loopholes(self.detail).items():
             notes[i] += (loophole,)
         return notes
 
     def _rules(self, marks: Mapping[str, Flags]) -> list[tuple[str, ...]]:
         """The slugs of each row, the verdict's own first."""
-        detail, noted = self.detail, self.judgement.noted
+        detail = self.detail
         earned = zip(
             self.verdicts, detail.compute_bound.tolist(), detail.launch_bound.tolist(), (detail.shares > 1).tolist(),
             detail.ambiguous.tolist(), _binary(detail).tolist(), strict=True,
         )  # fmt: skip
         rules = [_own_rules(*flags) for flags in earned]
-        for i, (row, troubles) in enumerate(zip(self.rows, self.troubles, strict=True)):
-            more = [rule for rule, rows in noted.items() if row in rows]
-            more += [trouble.rule for trouble in troubles]
-            if more:
-                rules[i] = tuple(dict.fromkeys((*rules[i], *more)))
+        for rule, noted in self.judgement.noted.items():
+            for i in [i for i, row in enumerate(self.rows) if row in noted]:
+                rules[i] += (rule,)
+        for i, troubles in self.troubles.items():
+            rules[i] = tuple(dict.fromkeys([*rules[i], *(trouble.rule for trouble in troubles)]))
         rules = [own + detail.claims.notes for own in rules] if detail.claims.notes else rules
         for rule, flags in marks.items():
             for i in np.flatnonzero(flags[self.rows]).tolist():
