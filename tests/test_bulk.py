@@ -184,6 +184,14 @@ def test_most_rows_are_settled(tmp_path: Path, known: Catalog, figures: int) -> 
     same(path, known, KL)
 
 
+def test_empty_cells_between_tabs_are_no_blank_line(tmp_path: Path, known: Catalog) -> None:
+    """Tabs side by side, and one at the end of a line, are plain."""
+    path = tmp_path / "rows.tsv"
+    path.write_text(board_of(2_000).replace("\n", ",,\n").replace(",", "\t"))
+    assert is_settled(path, known, KL) > 0.8 * 2_000
+    same(path, known, KL)
+
+
 def test_lines_are_those_of_the_file(tmp_path: Path, known: Catalog) -> None:
     """A finding in the last row of many has its line, whatever the size of batches."""
     path = tmp_path / "rows.csv"
@@ -197,9 +205,10 @@ def test_lines_are_those_of_the_file(tmp_path: Path, known: Catalog) -> None:
         lambda text: text.replace("e7,", '"e7",'),
         lambda text: text.replace("\n", "\r\n"),
         lambda text: text.replace("\ne9,", "\n\ne9,"),
+        lambda text: text.replace(",", "\t").replace("\ne9\t", "\n\ne9\t"),
         lambda text: text.replace("e5,T4", "e5\2,T4"),
     ],
-    ids=["quotes", "crlf", "blank", "mark"],
+    ids=["quotes", "crlf", "blank", "blank among tabs", "mark"],
 )
 def test_what_is_not_plain_goes_to_the_plain_reader(tmp_path: Path, known: Catalog, spoil) -> None:  # type: ignore[no-untyped-def]
     """One quote, another line end or a blank line, and nothing is settled; the report is right all the same."""

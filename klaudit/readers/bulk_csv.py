@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Sequence
 from io import FileIO
-from typing import BinaryIO, Final, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from klaudit.readers.csv_ import Records
 from klaudit.readers.fields import Layout, plan_columns
 from klaudit.readers.options import ReadOptions
 from klaudit.readers.source import Source
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _CHUNK: Final = 2**17
 # Places of the file that are looked at for its labels, and bytes at each.
@@ -118,7 +121,7 @@ class Look(threading.Thread):
     def _is_plain(self, file: FileIO) -> bool:
         decoder = codecs.getincrementaldecoder("utf-8")()
         room = bytearray(_CHUNK)
-        before = ord("\n")
+        before = _LEAST
         while count := file.readinto(room):
             if self._stopped:
                 return False
@@ -132,11 +135,19 @@ class Look(threading.Thread):
                     decoder.decode(piece)
                 except UnicodeDecodeError:
                     return False
-            ends = codes == ord("\n")
-            if (ends[1:] & ends[:-1]).any() or (ends[0] and before == ord("\n")):
-                return False  # a blank line
+            if (codes[0] == before == _LEAST) or _has_blank_line(codes):
+                return False
             before = int(codes[-1])
         return not decoder.getstate()[0]
+
+
+def _has_blank_line(codes: NDArray[np.uint8]) -> bool:
+    """Whether two ends of a line follow each other."""
+    # Two passes and no third where no two neighbours are as small as that; tabs may be.
+    if np.maximum(codes[1:], codes[:-1]).min(initial=255) > _LEAST:
+        return False
+    ends = codes == _LEAST
+    return bool((ends[1:] & ends[:-1]).any())
 
 
 def _sample(file: BinaryIO, start: int, size: int, columns: Columns) -> Columns | None:
