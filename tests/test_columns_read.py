@@ -79,7 +79,6 @@ def test_a_format_of_its_own_has_no_headers() -> None:
 
 def test_large_files_say_it_too(tmp_path: Path) -> None:
     """Also where no row comes out of the fast path."""
-    pytest.importorskip("duckdb")
     pytest.importorskip("pyarrow")
     path = tmp_path / "large.csv"
     path.write_text("gpu,gflops,note\n" + "T4,100.5,x\n" * 5000)

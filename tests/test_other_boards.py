@@ -146,7 +146,6 @@ def test_rows_of_others_are_left_alone_and_no_other_row_changes(
 
 def test_bulk_settles_no_row_of_another_leaderboard(tmp_path: Path, known: Catalog) -> None:
     """The fast path for large files leaves those with such a column to the judge."""
-    pytest.importorskip("duckdb")
     pytest.importorskip("pyarrow")
     from klaudit.audit.settling import settler
     from klaudit.readers import read_or_settle

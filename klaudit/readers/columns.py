@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     Index = NDArray[np.int64]
     Edges = tuple[Column, Column, Column]  # value, low, high: filled in place
 
+# Characters of a cell that may be a number.
+LONGEST: Final = 64
 MISSING: Final = frozenset(("", "-", "--", "\u2013", "\u2014", "n/a", "#n/a", "na", "none", "null", "nil"))
 
 _NOT_FINITE: Final = frozenset(("inf", "infinity", "nan", "∞"))
-_LONGEST: Final = 64
 # No `\d` here: it takes full-width digits, and so does float().
 _CELL: Final = re.compile(r"([+-]?(?:[0-9][0-9.,]*|[.,][0-9]+)(?:[eE][+-]?[0-9]{1,6})?)\s*(.*)", re.DOTALL)
 _WITH_UNIT: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([^\W\d_][^\d_,']*)")
@@ -148,7 +149,7 @@ def read_cell(text: str, expect: Expect) -> tuple[Printed, Unit | None]:
     CellProblem
         When it is no number, or one of another kind of unit.
     """
-    match = _CELL.fullmatch(text) if len(text) <= _LONGEST else None
+    match = _CELL.fullmatch(text) if len(text) <= LONGEST else None
     if match is None:
         raise CellProblem("not-a-number", _why_no_number(text))
     number, rest = match[1], match[2]
@@ -175,12 +176,12 @@ def unit_kind(text: str) -> str | None:
 
 def _unit_text(text: str) -> str:
     """What follows the number in a cell."""
-    match = _CELL.fullmatch(text.strip()) if len(text) <= _LONGEST else None
+    match = _CELL.fullmatch(text.strip()) if len(text) <= LONGEST else None
     return match[2] if match else ""
 
 
 def _why_no_number(text: str) -> str:
-    if len(text) > _LONGEST:
+    if len(text) > LONGEST:
         return f"has {len(text)} characters, too many for a number"
     if text.lower().lstrip("+-") in _NOT_FINITE:
         return "is not a finite number"

@@ -54,7 +54,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[Leaderboard]:
         layout = plan_columns(headers, options)
     except (InputError, UsageError) as error:
         raise type(error)(f"{source.label}: {error}") from None
-    assembler = Assembler(source.name, layout, options, _comma(options, records.delimiter))
+    assembler = Assembler(source.name, layout, options, comma_of(options, records.delimiter))
     limit = max(1, min(options.batch_rows, _BATCH_CELLS // len(headers)))
     rows = 0
     for batch in records.batches(limit, layout.used):
@@ -73,7 +73,8 @@ def read(source: Source, options: ReadOptions) -> Iterator[Leaderboard]:
         raise InputError(f"{source.label} has a header and no rows: nothing can be judged")
 
 
-def _comma(options: ReadOptions, delimiter: str) -> Comma:
+def comma_of(options: ReadOptions, delimiter: str) -> Comma:
+    """What a comma in a number is."""
     if options.decimal is not None:
         return "decimal-only" if options.decimal == "," else "thousands"
     return "decimal" if delimiter == ";" else "unclear"

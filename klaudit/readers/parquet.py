@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -94,8 +95,8 @@ def texts(column: pa.Array) -> list[str]:
         column = column.dictionary_decode()
     if pa.types.is_floating(column.type) and not pa.types.is_float64(column.type):
         # Of a narrow float the fewest digits are fewer than Python's own float would show.
-        kept = column.is_valid().to_pylist()
-        return [str(v) if is_there else "" for v, is_there in zip(values_of(column), kept, strict=True)]
+        kept = is_there(column) if column.null_count else repeat(True)
+        return [str(v) if is_kept else "" for v, is_kept in zip(values_of(column), kept, strict=False)]
     return ["" if v is None else _text(v) for v in column.to_pylist()]
 
 
@@ -103,6 +104,18 @@ def values_of(column: pa.Array) -> NDArray[np.generic]:
     """A column of numbers as it lies in memory; pyarrow's own way would import pandas, where that is installed."""
     kind = np.dtype(_KINDS.get(str(column.type), str(column.type)))
     return np.frombuffer(column.buffers()[1], kind, len(column), column.offset * kind.itemsize)
+
+
+def floats(column: pa.Array) -> NDArray[np.float64]:
+    """A column of numbers, NaN where there is none."""
+    values = values_of(column).astype(np.float64, copy=False)
+    return np.where(is_there(column), values, np.nan) if column.null_count else values
+
+
+def is_there(column: pa.Array) -> NDArray[np.bool_]:
+    """Where a column with nulls has none."""
+    bits = np.unpackbits(np.frombuffer(column.buffers()[0], np.uint8), bitorder="little")
+    return bits[column.offset : column.offset + len(column)].astype(np.bool_)
 
 
 def _text(value: object) -> str:

@@ -74,9 +74,9 @@ def read_label(text: str) -> str | None:
     return None if is_missing(text) else text.strip()
 
 
-def read_days(cells: Sequence[str]) -> tuple[NDArray[np.datetime64], list[int]]:
-    """The days in UTC, NaT where there is none, and the rows whose text is no date."""
-    column, plain = _plain_days(cells)
+def read_days(cells: Sequence[str], letters: Letters | None = None) -> tuple[NDArray[np.datetime64], list[int]]:
+    """The days in UTC, NaT where there is none, and the rows whose text is no date; `letters` are the cells', too."""
+    column, plain = _plain_days(letters or Letters.of(cells))
     bad = []
     for row in np.flatnonzero(~plain).tolist():
         found = read_day(cells[row])
@@ -87,9 +87,8 @@ def read_days(cells: Sequence[str]) -> tuple[NDArray[np.datetime64], list[int]]:
     return column.view("datetime64[D]"), bad
 
 
-def _plain_days(cells: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _plain_days(letters: Letters) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Days since 1970 of the cells that are 2026-03-01 or 2026-03-01T12:00:00, with a Z or without, and which are."""
-    letters = Letters.of(cells)
     year, good = letters.figures((0, 1, 2, 3))
     (month, good_month), (day, good_day) = letters.figures((5, 6)), letters.figures((8, 9))
     good &= good_month & good_day & (letters.at(4) == ord("-")) & (letters.at(7) == ord("-"))
